@@ -1,0 +1,143 @@
+"""What a judge found and what follows from it: the only shapes that cross rooms on the way out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Scope = Literal["task", "subquery", "trace", "conversation"]
+Status = Literal["scored", "not_applicable", "failed"]
+Ranking = Literal["rank", "rerank_score", "score", "distance", "list", "absent", "partial"]
+"""What the order of the passages was taken from; `absent` and `partial`: there is no ranking."""
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One piece of information that a query needs, and the passages that support it."""
+
+    text: str
+    passages: tuple[int, ...] = ()
+    """Positions in the context, from 1 in the order given, ascending, without repeats."""
+
+    @property
+    def supported(self) -> bool:
+        """Whether at least one passage supports it."""
+        return bool(self.passages)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """
+    What a judge says about one query and one context.
+
+    `requirements` holds one entry a requirement, every one answered. Empty: the query needs no
+    retrieval (K = 0).
+    """
+
+    query: str
+    requirements: tuple[Requirement, ...]
+    invalid_citations: int = 0
+    """Citations of passages that do not exist; dropped."""
+    low_confidence: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Scores of one judgement, each in 0..1; None where undefined, with the reason in `absent`."""
+
+    recall: float | None = None
+    precision: float | None = None
+    f1: float | None = None
+    ndcg: float | None = None
+    contextual_precision: float | None = None
+    ranking: Ranking = "absent"
+    absent: Mapping[str, str] = field(default_factory=dict)
+    """For each score that is None: why, in words for a reader."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroundTruthScores:
+    """Scores against labels, each in 0..1; None where undefined, with the reason in `absent`."""
+
+    gt_recall: float | None = None
+    gt_precision: float | None = None
+    evaluator_recall: float | None = None
+    evaluator_precision: float | None = None
+    evaluator_exact_match: float | None = None
+    gold_ids_unmatched: bool = False
+    """No gold id is among the passages' ids: bad retrieval, or a wiring fault."""
+    absent: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TraceScores:
+    """What the hops of one trace show together; shares in 0..1."""
+
+    cumulative_recall: float | None = None
+    """Requirements of the task that any hop supports / K."""
+    redundancy: float | None = None
+    """Share of the later hops' passages that an earlier hop had already brought."""
+    supersedes: str | None = None
+    """Span id of the final context whose trace result this one replaces."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a verdict cost at the judge; None where the judge does not say."""
+
+    calls: int = 0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Who judged, when, and at what cost."""
+
+    judge: str
+    """`openai/<model>`, `local/<name>` or `replay/<file>`."""
+    revision: str
+    """Changes with everything that can change a verdict: prompt, model, parameters."""
+    evaluated_at: str
+    """RFC 3339, UTC."""
+    duration_ms: float = 0.0
+    cached: bool = False
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The outcome for one scope: becomes one `seer.evaluation` event."""
+
+    scope: Scope
+    status: Status
+    provenance: Provenance
+    judgement: Judgement | None = None
+    """None where the judgement failed."""
+    reason: str | None = None
+    """Where failed: `judge_failed`, `judge_parse`, `judge_timeout` or `judge_refused`."""
+    error_type: str | None = None
+    scores: Scores = Scores()
+    ground_truth: GroundTruthScores | None = None
+    trace: TraceScores | None = None
+    """Trace scope only."""
+    new_requirements: tuple[int, ...] | None = None
+    """Task scope, from 1: requirements first supported by this hop. None where hops are unknown."""
+    passages_total: int = 0
+    """Passages judged: readable ones, after limits."""
+    passages_cited: tuple[int, ...] = ()
+    """Positions from 1 in the order given, copies of a cited document included."""
+    passages_dropped: int = 0
+    characters_dropped: int = 0
+    unreadable_passages: int = 0
+    task_source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """All evaluations of one retrieval, the task's first."""
+
+    evaluations: tuple[Evaluation, ...]
+
+    def of(self, scope: Scope) -> Evaluation | None:
+        """Return the evaluation of one scope, if there is one."""
+        return next((e for e in self.evaluations if e.scope == scope), None)
