@@ -1,0 +1,1 @@
+"""The service: receives OTLP, holds retrievals on disk, judges, attaches, forwards."""

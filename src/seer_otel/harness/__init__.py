@@ -1,0 +1,1 @@
+"""Offline: the same reading and arithmetic over files."""

@@ -1,0 +1,1 @@
+"""In the application: finds retrieval spans, decides, and ships them in the background."""

@@ -1,0 +1,1 @@
+"""Judges, and everything between a retrieval and its verdict."""

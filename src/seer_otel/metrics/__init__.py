@@ -1,0 +1,1 @@
+"""Pure arithmetic: no I/O, no clock, no OpenTelemetry."""
