@@ -1,0 +1,1 @@
+"""OTLP out: the next hop, the outbox and the dead letters."""

@@ -1,0 +1,1 @@
+"""What has been accepted, on disk: the only place where receive, work and forward meet."""

@@ -1,0 +1,1 @@
+"""From a held retrieval to its release: settling, judging, trace results."""

@@ -1,0 +1,115 @@
+"""Configuration: one file < environment < flags; a mistake is named with its place."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seer_otel.config import Config, load
+from seer_otel.errors import ConfigError
+
+
+def config(
+    tmp_path: Path,
+    file: str | None = None,
+    environment: Mapping[str, str] | None = None,
+    **flags: Any,
+) -> Config:
+    path = None
+    if file is not None:
+        path = tmp_path / "seer.yaml"
+        path.write_text(file)
+    return load(path, environment or {}, {k.replace("__", "."): v for k, v in flags.items()})
+
+
+def test_flags_win_over_the_environment_and_that_over_the_file(tmp_path: Path) -> None:
+    environment = {"SEER_SAMPLE_RATE": "0.2", "SEER_HOLD": "20"}
+    loaded = config(
+        tmp_path, "sample_rate: 0.3\nhold: {seconds: 40}\nlate_task: ignore", environment,
+        sample_rate=0.1,
+    )  # fmt: skip
+
+    assert (0.1, 20.0, "ignore") == (loaded.sample_rate, loaded.hold.seconds, loaded.late_task)
+
+
+@pytest.mark.parametrize(
+    ("file", "says"),
+    [
+        ("sampel_rate: 0.3", "sampel_rate: unknown setting"),
+        ("hold: {secnds: 3}", "hold.secnds: unknown setting"),
+        ("sample_rate: 2", "sample_rate: Input should be less than or equal to 1"),
+        ("hold: {seconds: 5, task_wait: 5}", "must be shorter than seconds (5 s)"),
+        ("forward: ftp://x", "'ftp://x' is no http:// or https:// URL"),
+        ("grpc: off\nhttp: off", "nothing would be received"),
+        ("grpc: localhost", "no HOST:PORT"),
+        ("[1, 2]", "must hold settings by name"),
+        ("a: [", "no YAML"),
+    ],
+)
+def test_a_mistake_is_named_with_its_place(tmp_path: Path, file: str, says: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        config(tmp_path, file)
+
+    assert says in str(error.value)
+
+
+def test_an_error_names_the_variable_it_came_from(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"from SEER_SAMPLE_RATE"):
+        config(tmp_path, None, {"SEER_SAMPLE_RATE": "often"})
+
+
+def test_a_short_hold_shortens_its_parts(tmp_path: Path) -> None:
+    hold = config(tmp_path, hold__seconds=4).hold
+
+    assert (1.0, 2.0) == (hold.settle, hold.task_wait)
+
+
+@pytest.mark.parametrize(
+    ("environment", "flag", "expected"),
+    [
+        ({}, None, None),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://b:4317"}, None, ("http://b:4317", False)),
+        (
+            {
+                "OTEL_EXPORTER_OTLP_ENDPOINT": "http://b:4317",
+                "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://t:4318/x",
+            },
+            None,
+            ("http://t:4318/x", True),
+        ),
+        ({"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://t/x"}, "http://f:1", ("http://f:1", False)),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://b:4317"}, "off", (None, False)),
+    ],
+)
+def test_the_next_hop_is_the_flag_or_what_opentelemetry_says(
+    tmp_path: Path,
+    environment: dict[str, str],
+    flag: str | None,
+    expected: tuple[str | None, bool] | None,
+) -> None:
+    forward = config(tmp_path, None, environment, forward__url=flag).forward
+
+    assert expected == (None if forward is None else (forward.url, forward.complete))
+
+
+def test_exporter_headers_are_read_and_masked(tmp_path: Path) -> None:
+    environment = {
+        "OTEL_EXPORTER_OTLP_ENDPOINT": "http://b:4317",
+        "OTEL_EXPORTER_OTLP_HEADERS": "Authorization=Bearer%20s3cret,x-tenant=a",
+        "OPENAI_API_KEY": "sk-s3cret",
+        "SEER_API_KEY": "s3cret",
+    }
+    loaded = config(tmp_path, None, environment)
+
+    assert loaded.forward is not None
+    assert "Bearer s3cret" == loaded.forward.headers["authorization"].get_secret_value()
+    assert "s3cret" not in str(loaded.masked()) + repr(loaded)
+
+
+def test_off_and_addresses_are_read_as_yaml_has_them(tmp_path: Path) -> None:
+    loaded = config(tmp_path, "grpc: off\nforward: off\nhttp: '[::1]:0'")
+
+    assert (None, "[::1]:0") == (loaded.grpc, loaded.http)
+    assert loaded.forward is not None
+    assert loaded.forward.url is None
