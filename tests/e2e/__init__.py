@@ -1,0 +1,1 @@
+"""The real Collector, Jaeger and evaluator around a real application."""

@@ -1,0 +1,29 @@
+"""The programs and one Jaeger, shared by all tests of a run."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from .jaeger import Jaeger
+from .peers import Peers, PeersMissing
+from .peers import peers as provide_peers
+from .stack import running_jaeger
+
+
+@pytest.fixture(scope="session")
+def peers() -> Peers:
+    """Return the Collector and Jaeger, built where they are missing."""
+    try:
+        return provide_peers()
+    except PeersMissing as missing:
+        if os.environ.get("CI") == "true":
+            pytest.fail(str(missing))
+        pytest.skip(str(missing))
+
+
+@pytest.fixture(scope="session")
+def jaeger(peers: Peers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Jaeger]:
+    """Return a running Jaeger; each test has traces of its own in it."""
+    with running_jaeger(peers, tmp_path_factory.mktemp("jaeger")) as jaeger:
+        yield jaeger

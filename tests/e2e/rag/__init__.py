@@ -1,0 +1,1 @@
+"""A small RAG application, once with our API and once with OpenInference alone."""
