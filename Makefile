@@ -1,0 +1,53 @@
+# `make` lists the commands. Each sets up what it needs: a machine with Python alone will do.
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help demo check test e2e peers clean
+
+help: ## List the commands
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+demo: .venv/.installed ## Show the product at work on a built-in example
+	$(BIN)/seer-otel demo
+
+check: .venv/.installed-e2e ## Lint, formatting, types
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+test: .venv/.installed ## Every test that needs no other program
+	$(BIN)/pytest -n auto -m "not e2e" --ignore tests/e2e
+
+e2e: .venv/.installed-e2e ## The tests against a real Collector and Jaeger (builds them: needs Go)
+	$(BIN)/pytest -m e2e tests/e2e
+
+peers: ## Build that Collector and Jaeger ahead of `make e2e`, where they are missing
+	PYTHONPATH=tests $(PYTHON) -m e2e.peers
+
+clean: ## Remove all that the commands made, the built programs too
+	rm -rf .venv .peers dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find src tests -name __pycache__ -prune -exec rm -rf {} +
+
+define CHECK_PYTHON
+import sys
+if sys.version_info < (3, 11):
+    sys.exit("Python 3.11 or newer is needed, and $(PYTHON) is %d.%d: make PYTHON=python3.12 ..." % sys.version_info[:2])
+endef
+export CHECK_PYTHON
+
+.venv/.created:
+	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is not installed: make PYTHON=... names another"; exit 1; }
+	@$(PYTHON) -c "$$CHECK_PYTHON"
+	@$(PYTHON) -c "import ensurepip, venv" || { echo "install the venv module (Debian: python3-venv)"; exit 1; }
+	$(PYTHON) -m venv .venv
+	@touch $@
+
+.venv/.installed: .venv/.created pyproject.toml constraints.txt
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e ".[evaluator,dev]"
+	@touch $@
+
+.venv/.installed-e2e: .venv/.installed
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e ".[evaluator,dev,e2e]"
+	@touch $@
