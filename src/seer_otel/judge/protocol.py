@@ -7,7 +7,7 @@ which of the numbered requirements, all scopes of a retrieval in one question. I
 number; every score is computed by code.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -54,6 +54,23 @@ class Support:
     usage: Usage = Usage()
     low_confidence: frozenset[int] = frozenset()
     """Requirement numbers about which the judge says that it is unsure."""
+
+
+def total(usages: Iterable[Usage]) -> Usage:
+    """Add up what calls cost; tokens are unknown as soon as those of one call are."""
+    called = [usage for usage in usages if usage.calls]
+    inputs = [usage.input_tokens for usage in called]
+    outputs = [usage.output_tokens for usage in called]
+    return Usage(
+        calls=sum(usage.calls for usage in called),
+        input_tokens=_sum(inputs),
+        output_tokens=_sum(outputs),
+    )
+
+
+def _sum(tokens: list[int | None]) -> int | None:
+    known = [n for n in tokens if n is not None]
+    return sum(known) if known and len(known) == len(tokens) else None
 
 
 class Judge(Protocol):

@@ -1,0 +1,275 @@
+"""
+One OpenAI-compatible chat endpoint: what it takes, when to try again, what its errors mean.
+
+Servers differ in what they accept. Each difference is found out by being refused, once, and
+remembered for as long as the endpoint is in use.
+"""
+
+import asyncio
+import json
+import random
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Final
+
+from openai import APIConnectionError, APIStatusError, APITimeoutError, AsyncOpenAI
+from opentelemetry import context
+from pydantic import BaseModel, ValidationError
+
+from seer_otel.errors import JudgeError, JudgeFailed, JudgeParse, JudgeRefused, JudgeTimeout
+from seer_otel.judge.prompting import Messages
+from seer_otel.verdict import Usage
+
+ATTEMPTS: Final = 3
+"""Requests for one reply, where the server is busy, failing or away."""
+SEED: Final = 7
+TEMPERATURE: Final = 0
+
+_BACKOFF_S = 0.5
+_REFUSING = frozenset({400, 404, 422, 500, 501})  # llama-cpp-python answers 500
+_BUSY = frozenset({408, 409, 429})
+
+_LOOK_AWAY: Final[tuple[str, ...]] = (
+    # The API has no public name for the first two, which all of its instrumentations honour.
+    context._SUPPRESS_INSTRUMENTATION_KEY,
+    context._SUPPRESS_HTTP_INSTRUMENTATION_KEY,
+    "suppress_instrumentation",
+    "suppress_language_model_instrumentation",
+)
+
+Sleep = Callable[[float], Awaitable[object]]
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The shape of a reply, as a name and a JSON schema."""
+
+    name: str
+    schema: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the model wrote."""
+
+    text: str
+    """Empty where it wrote nothing, or thought until there was no room left."""
+    cut: bool
+    """Whether it ended for want of room."""
+    usage: Usage
+
+
+class ChatEndpoint:
+    """A model behind an OpenAI-compatible server."""
+
+    def __init__(self, client: AsyncOpenAI, model: str, *, sleep: Sleep = asyncio.sleep) -> None:
+        self._client = client
+        self._model = model
+        self._sleep = sleep
+        self._manners = _Manners()
+
+    async def complete(
+        self, messages: Messages, schema: Schema, *, room: int, until: float
+    ) -> Reply:
+        """
+        Get one reply, trying again where that may help.
+
+        Args:
+            messages: The prompt.
+            schema: The shape asked for; a server that takes no schema has the prompt's word.
+            room: Tokens that the model may write, thinking included.
+            until: When the caller stops waiting, in the event loop's time.
+
+        Raises:
+            JudgeFailed: The server is busy, failing or away, or cannot take the request.
+            JudgeRefused: Key or content were refused.
+            JudgeTimeout: The connection timed out.
+            JudgeParse: What came back is no chat completion.
+        """
+        attempt = 1
+        while True:
+            level = self._manners.level()
+            try:
+                with _untraced():
+                    answer = await self._client.chat.completions.with_raw_response.create(
+                        model=self._model,
+                        messages=messages,
+                        **self._manners.arguments(level, schema, room),
+                    )
+                return _reply(answer.text())
+            except APITimeoutError:
+                raise JudgeTimeout("the judge did not reply in time") from None
+            except APIStatusError as error:
+                if error.status_code in _REFUSING and self._manners.lower(level, _said(error)):
+                    continue
+                failure = _failure(error)
+                again = error.status_code in _BUSY or error.status_code >= 500
+                delay = _retry_after(error.response.headers)
+            except APIConnectionError:
+                failure = JudgeFailed("the judge could not be reached", "connection")
+                again, delay = True, None
+            if delay is None:
+                delay = _BACKOFF_S * 2 ** (attempt - 1) * random.uniform(1, 1.25)
+            if (
+                not again
+                or attempt == ATTEMPTS
+                or asyncio.get_running_loop().time() + delay > until
+            ):
+                raise failure
+            attempt += 1
+            await self._sleep(delay)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+
+_Level = tuple[int, ...]
+
+
+class _Manners:
+    """
+    What the endpoint takes of all that can be asked of it.
+
+    Each wish is a ladder: the preferred argument first, nothing last. A refusal that names what
+    is on a rung leads to the next.
+    """
+
+    _LADDERS: Final = (
+        (
+            ("json_schema", "json_object", None),
+            r"response_format|json_schema|json_object|structured[ _]output|guided_|grammar",
+        ),
+        (("max_completion_tokens", "max_tokens", None), r"max_completion_tokens|max_tokens"),
+        (("temperature", None), r"\btemperature\b"),
+        (("seed", None), r"\bseed\b"),
+    )
+
+    def __init__(self) -> None:
+        self._level: _Level = (0,) * len(self._LADDERS)
+
+    def level(self) -> _Level:
+        return self._level
+
+    def arguments(self, level: _Level, schema: Schema, room: int) -> dict[str, Any]:
+        values: dict[str, tuple[str, object]] = {
+            "json_schema": (
+                "response_format",
+                {
+                    "type": "json_schema",
+                    "json_schema": {"name": schema.name, "strict": True, "schema": schema.schema},
+                },
+            ),
+            "json_object": ("response_format", {"type": "json_object"}),
+            "max_completion_tokens": ("max_completion_tokens", room),
+            "max_tokens": ("max_tokens", room),
+            "temperature": ("temperature", TEMPERATURE),
+            "seed": ("seed", SEED),
+        }
+        rungs = (rungs[step] for (rungs, _), step in zip(self._LADDERS, level, strict=True))
+        return dict(values[rung] for rung in rungs if rung is not None)
+
+    def lower(self, refused: _Level, said: str) -> bool:
+        """Give up what a refusal names; return whether it named something that was sent."""
+        named = [
+            rungs[step] is not None and re.search(words, said, re.IGNORECASE) is not None
+            for (rungs, words), step in zip(self._LADDERS, refused, strict=True)
+        ]
+        # Other requests, refused in the meantime, may have led further down already.
+        self._level = tuple(
+            max(now, step + down)
+            for now, step, down in zip(self._level, refused, named, strict=True)
+        )
+        return any(named)
+
+
+class _Part(BaseModel):
+    type: str | None = None
+    text: str | None = None
+
+
+class _Message(BaseModel):
+    content: str | list[_Part] | None = None
+    refusal: str | None = None
+
+
+class _Choice(BaseModel):
+    message: _Message
+    finish_reason: str | None = None
+
+
+class _Tokens(BaseModel):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class _Completion(BaseModel):
+    choices: list[_Choice]
+    usage: _Tokens | None = None
+
+
+def _reply(body: str) -> Reply:
+    try:
+        completion = _Completion.model_validate_json(body)
+        choice = completion.choices[0]
+    except (ValidationError, IndexError):
+        raise JudgeParse("the server's answer is no chat completion") from None
+    if choice.finish_reason == "content_filter":
+        raise JudgeRefused("the judge's content filter declined", "content_filter")
+    if choice.message.refusal:
+        raise JudgeRefused("the judge declined to answer", "refusal")
+    content = choice.message.content
+    if isinstance(content, list):
+        content = "".join(part.text or "" for part in content if part.type == "text")
+    tokens = completion.usage or _Tokens()
+    return Reply(
+        text=content or "",
+        cut=choice.finish_reason == "length",
+        usage=Usage(1, tokens.prompt_tokens, tokens.completion_tokens),
+    )
+
+
+def _failure(error: APIStatusError) -> JudgeError:
+    # The server's own words stay out of it: they may quote the prompt.
+    status = str(error.status_code)
+    if error.status_code == 400 and re.search("content_filter|content_policy", _said(error)):
+        return JudgeRefused("the judge's content filter declined", "content_filter")
+    if error.status_code in (401, 403):
+        return JudgeRefused(f"the judge refused the key (HTTP {status})", status)
+    code = f", {error.code}" if re.fullmatch(r"\w{1,40}", error.code or "") else ""
+    return JudgeFailed(f"the judge answered HTTP {status}{code}", status)
+
+
+def _said(error: APIStatusError) -> str:
+    body = error.body if isinstance(error.body, str) else json.dumps(error.body, default=str)
+    return body[:1000]
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that the server asks to wait, if it does."""
+    value = headers.get("retry-after", "")
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError):
+        return None
+
+
+@contextmanager
+def _untraced() -> Iterator[None]:
+    """Ask instrumentations of OpenAI and HTTP clients to look away: a judge's calls are our own."""
+    told = context.get_current()
+    for key in _LOOK_AWAY:
+        told = context.set_value(key, True, told)
+    token = context.attach(told)
+    try:
+        yield
+    finally:
+        context.detach(token)

@@ -1,0 +1,178 @@
+"""A judge behind any OpenAI-compatible endpoint: OpenAI, vLLM, Ollama, llama.cpp, a gateway."""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from openai import AsyncOpenAI
+
+from seer_otel.errors import JudgeFailed, JudgeParse, JudgeTimeout
+from seer_otel.judge.endpoint import SEED, TEMPERATURE, ChatEndpoint, Schema, Sleep
+from seer_otel.judge.prompting import (
+    Messages,
+    Nonce,
+    draw_nonce,
+    requirements_prompt,
+    support_prompt,
+)
+from seer_otel.judge.protocol import Asked, Question, Requirements, Support, total
+from seer_otel.judge.reading import read_requirements, read_support
+from seer_otel.verdict import Usage
+
+_T = TypeVar("_T")
+
+_ROOM = 4_096
+"""Tokens for a reply, the thinking of models that think included."""
+_MORE_ROOM = 16_384
+"""Tokens for the second try, where the first was cut."""
+
+
+def _object_of(properties: Mapping[str, object]) -> Mapping[str, object]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+_REQUIREMENTS = Schema(
+    "requirements",
+    _object_of({"requirements": {"type": "array", "items": {"type": "string"}}}),
+)
+_SUPPORT = Schema(
+    "support",
+    _object_of(
+        {
+            "verdicts": {
+                "type": "array",
+                "items": _object_of(
+                    {
+                        "requirement": {"type": "integer"},
+                        "passages": {"type": "array", "items": {"type": "integer"}},
+                        "unsure": {"type": "boolean"},
+                    }
+                ),
+            }
+        }
+    ),
+)
+
+
+class OpenAIJudge:
+    """
+    Judges with a chat model.
+
+    Args:
+        model: The model's name, as the server knows it.
+        base_url: Up to and including `/v1`.
+        api_key: None for a server that needs none.
+        timeout_s: Seconds for one question, retries and waits included.
+        concurrency: Questions asked at once; others wait, and their time does not run.
+        nonce: Draws the code of a request.
+        sleep: Waits between attempts.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str,
+        api_key: str | None = None,
+        timeout_s: float = 30.0,
+        concurrency: int = 8,
+        nonce: Nonce = draw_nonce,
+        sleep: Sleep = asyncio.sleep,
+    ) -> None:
+        client = AsyncOpenAI(
+            # Without one the client would take OPENAI_API_KEY, and show it to a stranger.
+            api_key=api_key or "none",
+            base_url=base_url,
+            timeout=timeout_s,
+            max_retries=0,
+        )
+        self._endpoint = ChatEndpoint(client, model, sleep=sleep)
+        self._name = f"openai/{model}"
+        self._revision = _revision(model, base_url)
+        self._timeout_s = timeout_s
+        self._slots = asyncio.Semaphore(concurrency)
+        self._nonce = nonce
+
+    @property
+    def name(self) -> str:
+        """`openai/<model>`."""
+        return self._name
+
+    @property
+    def revision(self) -> str:
+        """Changes with the prompts, the model, its host and its parameters."""
+        return self._revision
+
+    async def requirements(self, query: str) -> Requirements:
+        """List what is needed to answer the query, which is all that the model sees."""
+        prompt = requirements_prompt(query, self._nonce)
+        texts, usage = await self._ask(prompt, _REQUIREMENTS, read_requirements)
+        return Requirements(texts, usage)
+
+    async def support(self, question: Question) -> Support:
+        """Say which passages support which requirements, in one call."""
+        prompt = support_prompt(question, self._nonce)
+        reply, usage = await self._ask(prompt, _SUPPORT, read_support)
+        return Support(reply.citations, usage, reply.unsure)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._endpoint.aclose()
+
+    async def _ask(
+        self, prompt: Messages, schema: Schema, read: Callable[[str], _T]
+    ) -> tuple[_T, Usage]:
+        async with self._slots:
+            try:
+                async with asyncio.timeout(self._timeout_s) as limit:
+                    return await self._readable(prompt, schema, read, limit.when() or 0.0)
+            except TimeoutError:
+                raise JudgeTimeout("the judge did not reply in time") from None
+
+    async def _readable(
+        self, prompt: Messages, schema: Schema, read: Callable[[str], _T], until: float
+    ) -> tuple[_T, Usage]:
+        """Return a reply that could be read; a flawed one is asked for once more."""
+        first = await self._endpoint.complete(prompt, schema, room=_ROOM, until=until)
+        try:
+            return _whole(first.text, first.cut, read), first.usage
+        except _NoRoom:
+            room = _MORE_ROOM
+        except JudgeParse:
+            room = _ROOM
+        second = await self._endpoint.complete(prompt, schema, room=room, until=until)
+        return _whole(second.text, second.cut, read), total((first.usage, second.usage))
+
+
+class _NoRoom(JudgeFailed):
+    """Raised where a reply ended for want of room. Half a list is no list."""
+
+
+def _whole(text: str, cut: bool, read: Callable[[str], _T]) -> _T:
+    if cut or not text.strip():
+        raise _NoRoom("the judge's reply was cut, or empty", "reply_cut")
+    return read(text)
+
+
+def _revision(model: str, base_url: str) -> str:
+    """Hash whatever can change a verdict; the layout of the prompts by way of an example."""
+    question = Question((Asked("task", "query", {1: "requirement"}),), {1: "passage"})
+    parts = (
+        model,
+        urlsplit(base_url).hostname,  # another host may serve other weights under the same name
+        TEMPERATURE,
+        SEED,
+        requirements_prompt("query", lambda: "nonce"),
+        support_prompt(question, lambda: "nonce"),
+        _REQUIREMENTS.schema,
+        _SUPPORT.schema,
+    )
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]

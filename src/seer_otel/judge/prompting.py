@@ -1,0 +1,79 @@
+"""
+What a language model is shown.
+
+The instructions come first and never vary, so that a server can reuse its work on them. What
+follows is data that strangers wrote: it stands between tags that carry a code drawn for the
+request, and anything in it that looks like one of these tags is defused.
+"""
+
+import re
+import secrets
+from collections.abc import Callable, Iterable
+from importlib.resources import files
+
+from seer_otel.judge.protocol import Asked, Question
+
+Messages = list[dict[str, str]]
+Nonce = Callable[[], str]
+
+_PROMPTS = files("seer_otel.judge").joinpath("prompts")
+REQUIREMENTS_INSTRUCTIONS = _PROMPTS.joinpath("requirements.txt").read_text(encoding="utf-8")
+SUPPORT_INSTRUCTIONS = _PROMPTS.joinpath("support.txt").read_text(encoding="utf-8")
+
+_LOOKS_LIKE_A_TAG = re.compile(r"<(?=\s*/?\s*(?:question|requirements|passage)-)", re.IGNORECASE)
+
+
+def draw_nonce() -> str:
+    """Draw a code that nobody who wrote the data can have known."""
+    return secrets.token_hex(4)
+
+
+def requirements_prompt(query: str, nonce: Nonce = draw_nonce) -> Messages:
+    """Ask for the requirements of a query, showing nothing but the query."""
+    code = _code(nonce, (query,))
+    return _messages(REQUIREMENTS_INSTRUCTIONS, [_between(f"question-{code}", "", query)])
+
+
+def support_prompt(question: Question, nonce: Nonce = draw_nonce) -> Messages:
+    """Ask which passages support which requirements, for all scopes together."""
+    code = _code(nonce, _texts(question))
+    blocks = [f"The code of this request is {code}."]
+    for asked in question.asked:
+        blocks.append(_between(f"question-{code}", "", asked.query))
+        blocks.append(_between(f"requirements-{code}", "", _numbered(asked)))
+    for number, text in question.passages.items():
+        blocks.append(_between(f"passage-{code}", f" {number}", text))
+    numbers = ", ".join(str(n) for asked in question.asked for n in asked.requirements)
+    blocks.append(f"End of the data. Give a verdict on each of the requirements {numbers}.")
+    return _messages(SUPPORT_INSTRUCTIONS, blocks)
+
+
+def _messages(instructions: str, blocks: Iterable[str]) -> Messages:
+    return [
+        {"role": "system", "content": instructions},
+        {"role": "user", "content": "\n".join(blocks)},
+    ]
+
+
+def _between(tag: str, label: str, text: str) -> str:
+    return f"<{tag}{label}>\n{_LOOKS_LIKE_A_TAG.sub('&lt;', text)}\n</{tag}>"
+
+
+def _numbered(asked: Asked) -> str:
+    # One line each: a line break in a requirement could pass for another number.
+    return "\n".join(f"{n}. {' '.join(text.split())}" for n, text in asked.requirements.items())
+
+
+def _texts(question: Question) -> tuple[str, ...]:
+    return (
+        *question.passages.values(),
+        *(asked.query for asked in question.asked),
+        *(text for asked in question.asked for text in asked.requirements.values()),
+    )
+
+
+def _code(nonce: Nonce, texts: tuple[str, ...]) -> str:
+    code = nonce()
+    while any(code in text for text in texts):
+        code = nonce()
+    return code
