@@ -1,8 +1,11 @@
 """Fakes for tests of this package and of applications that use it."""
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self
 
 from seer_otel.errors import JudgeError
 from seer_otel.judge.protocol import Question, Requirements, Support
@@ -73,3 +76,98 @@ class ScriptedJudge:
         if isinstance(entry, JudgeError):
             raise entry
         return entry
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReply:
+    """What a `ChatStub` answers: a completion, unless told otherwise."""
+
+    content: str | None = None
+    finish_reason: str | None = "stop"
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: object = None
+    """JSON, or text as it is, in place of a completion."""
+    hangs: bool = False
+    """Whether it never answers."""
+
+
+class ChatStub:
+    """
+    An OpenAI-compatible chat endpoint on loopback that answers by a script.
+
+    Enter it as an asynchronous context manager; `base_url` is good inside. Every completion says
+    that it read 100 tokens and wrote 10.
+    """
+
+    def __init__(self, answer: Callable[[dict[str, Any]], ChatReply]) -> None:
+        self._answer = answer
+        self._open: set[asyncio.Task[None]] = set()
+        self.requests: list[dict[str, Any]] = []
+        """The bodies of the requests, in order."""
+        self.headers: list[dict[str, str]] = []
+        """Their headers, by small letters."""
+        self.base_url = ""
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        port = self._server.sockets[0].getsockname()[1]
+        self.base_url = f"http://127.0.0.1:{port}/v1"
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._server.close()
+        for task in self._open:
+            task.cancel()
+        await asyncio.gather(*self._open, return_exceptions=True)
+        await self._server.wait_closed()
+
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(self._serve(reader, writer))
+        self._open.add(task)
+        task.add_done_callback(self._open.discard)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+            fields = (line.partition(":") for line in head.split("\r\n")[1:] if line)
+            headers = {name.lower(): value.strip() for name, _, value in fields}
+            request = json.loads(await reader.readexactly(int(headers["content-length"])))
+            self.headers.append(headers)
+            self.requests.append(request)
+            reply = self._answer(request)
+            if reply.hangs:
+                await asyncio.Event().wait()
+            writer.write(_http(reply))
+            await writer.drain()
+        finally:
+            writer.close()
+
+
+def _http(reply: ChatReply) -> bytes:
+    completion = {
+        "object": "chat.completion",
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": reply.content},
+                "finish_reason": reply.finish_reason,
+            }
+        ],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
+    }
+    body = completion if reply.body is None else reply.body
+    payload = (body if isinstance(body, str) else json.dumps(body)).encode()
+    headers = {
+        "content-type": "application/json",
+        "content-length": str(len(payload)),
+        "connection": "close",
+        **reply.headers,
+    }
+    lines = [f"HTTP/1.1 {reply.status} Stub", *(f"{k}: {v}" for k, v in headers.items()), "", ""]
+    return "\r\n".join(lines).encode("latin-1") + payload
