@@ -1,7 +1,7 @@
 """What Jaeger has stored, asked through its HTTP API."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,12 +77,17 @@ class Jaeger:
         """Return every stored copy of every span of these traces."""
         return [span for trace_id in sorted(trace_ids) for span in self.trace(trace_id)]
 
-    def await_spans(self, keys: Collection[SpanKey], within_s: float = 40.0) -> list[StoredSpan]:
+    def await_spans(
+        self,
+        keys: Collection[SpanKey],
+        within_s: float = 40.0,
+        explain: Callable[[], str] = str,
+    ) -> list[StoredSpan]:
         """
         Wait until all of these spans are stored, then return the traces that they are in.
 
         Raises:
-            AssertionError: Some are missing; says how many.
+            AssertionError: Some are missing; says how many, and what `explain` returns.
         """
         trace_ids = {trace_id for trace_id, _ in keys}
         stored: list[StoredSpan] = []
@@ -91,7 +96,11 @@ class Jaeger:
             stored[:] = self.traces(trace_ids)
             return {span.key for span in stored} >= set(keys)
 
-        wait_until(complete, within_s, lambda: f"{len(stored)} spans stored of {len(keys)}")
+        wait_until(
+            complete,
+            within_s,
+            lambda: f"{len(stored)} spans stored, {len(keys)} awaited\n{explain()}",
+        )
         return stored
 
     def search(self, service: str, tags: str) -> set[str]:

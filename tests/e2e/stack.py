@@ -3,14 +3,17 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from .jaeger import Jaeger, SpanKey
 from .peers import COLLECTOR_CONFIG, Peers
 from .processes import Running, answers, free_ports, running
+
+Protocol = Literal["grpc", "http/protobuf"]
 
 TESTS = Path(__file__).resolve().parents[1]
 
@@ -86,29 +89,54 @@ def running_collector(
 
 @contextmanager
 def running_evaluator(
-    *,
-    grpc: str,
-    http: str,
-    forward: str,
-    protocol: str = "grpc",
-    judge: str = "local",
-    options: Sequence[str] = (),
-    folder: Path,
+    addresses: Addresses, *, forward: str, protocol: Protocol, judge: str = "local", folder: Path
 ) -> Iterator[Running]:
     """Run `seer-otel serve`, judging every trace, until the block ends."""
+    settings = folder / "seer.yaml"
+    settings.write_text("hold: {seconds: 20, settle: 0.5}\ntrace_results: {idle: 2}\n")
     with running(
         "evaluator",
         [
-            *(sys.executable, "-m", "seer_otel.cli", "serve"),
-            *("--grpc", grpc, "--http", http),
-            *("--forward", forward, "--forward-protocol", protocol),
+            *(Path(sys.executable).with_name("seer-otel"), "serve", "--config", settings),
+            *("--grpc", addresses.evaluator_grpc, "--http", addresses.evaluator_http),
+            *("--forward", f"http://{forward}", "--forward-protocol", protocol),
             *("--judge", judge, "--sample-rate", "1", "--data-dir", folder / "evaluator"),
-            *options,
         ],
         ready=lambda log: "listening " in log.read_text(),
         folder=folder,
     ) as evaluator:
         yield evaluator
+
+
+@dataclass(frozen=True)
+class Inline:
+    """A Collector and an evaluator, each handing its spans to the other."""
+
+    addresses: Addresses
+    collector: Running
+    evaluator: Running
+
+    def said(self) -> str:
+        """Return the end of what both printed."""
+        return f"{self.collector.said()}\n{self.evaluator.said()}"
+
+
+@contextmanager
+def running_inline(
+    peers: Peers, jaeger: Jaeger, file: str, *, protocol: Protocol, judge: str, folder: Path
+) -> Iterator[Inline]:
+    """Run a Collector with a shipped file and the evaluator in its path, until the block ends."""
+    addresses = Addresses.free()
+    judged = addresses.judged_grpc if protocol == "grpc" else addresses.judged_http
+    with (
+        running_collector(
+            peers, file, addresses, backend=jaeger.otlp_grpc, folder=folder
+        ) as collector,
+        running_evaluator(
+            addresses, forward=judged, protocol=protocol, judge=judge, folder=folder
+        ) as evaluator,
+    ):
+        yield Inline(addresses, collector, evaluator)
 
 
 @dataclass(frozen=True)
@@ -120,7 +148,12 @@ class Exported:
 
 
 def run_application(
-    name: str, *, count: int, endpoint: str, service: str, environment: dict[str, str] | None = None
+    name: str,
+    *,
+    count: int = 1,
+    endpoint: str,
+    service: str,
+    environment: Mapping[str, str] | None = None,
 ) -> list[Exported]:
     """
     Let an application of `rag/` answer so many questions, and wait for its end.
@@ -134,6 +167,7 @@ def run_application(
             "PYTHONPATH": str(TESTS),
             "OTEL_SERVICE_NAME": service,
             "OTEL_EXPORTER_OTLP_ENDPOINT": endpoint,
+            "SEER_SAMPLE_RATE": "1",
             **(environment or {}),
         },
         capture_output=True,

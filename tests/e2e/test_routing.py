@@ -18,7 +18,7 @@ from .stack import Addresses, running_collector, running_jaeger
 
 pytestmark = pytest.mark.e2e
 
-FIXTURES = Path(os.environ.get("SEER_FIXTURES", Path(__file__).parents[1] / "data" / "fixtures"))
+FIXTURES = Path(os.environ.get("SEER_FIXTURES", Path(__file__).parents[1] / "data"))
 
 
 def test_retrievals_of_every_instrumentation_and_roots_take_the_detour(
