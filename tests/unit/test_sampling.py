@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from opentelemetry.sdk.trace.sampling import Decision, TraceIdRatioBased
 
@@ -48,6 +48,7 @@ def test_the_decision_is_independent_of_a_head_sampler() -> None:
     assert within_five_sigma(kept, len(let_through), 0.5)
 
 
+@settings(deadline=None)
 @given(TRACE_IDS, RATES, RATES)
 def test_what_is_sampled_at_a_rate_is_sampled_at_every_higher_one(
     trace_id: str, one: float, other: float
@@ -57,6 +58,7 @@ def test_what_is_sampled_at_a_rate_is_sampled_at_every_higher_one(
     assert sampled(trace_id, lower) <= sampled(trace_id, higher)
 
 
+@settings(deadline=None)
 @given(TRACE_IDS)
 def test_rate_0_samples_nothing_and_rate_1_everything(trace_id: str) -> None:
     assert not sampled(trace_id, 0)

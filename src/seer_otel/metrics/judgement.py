@@ -45,16 +45,16 @@ def score(
         return Scores(recall=0.0, ranking=ranking, absent=absent)
 
     support = supporting(fetched, requirements)
-    cited = frozenset().union(*support)
+    evidence = frozenset().union(*support)
     recall = sum(map(bool, support)) / len(requirements)
-    precision = len(cited) / passages
-    f1 = 2 * precision * recall / (precision + recall) if cited else 0.0
+    precision = len(evidence) / passages
+    f1 = 2 * precision * recall / (precision + recall) if evidence else 0.0
     if ranking in NO_RANKING:
         absent = dict.fromkeys(("ndcg", "contextual_precision"), NO_RANKING[ranking])
         return Scores(recall, precision, f1, ranking=ranking, absent=absent)
 
     texts = [fetched[n - 1] for n in order]
-    relevant = [text in cited and texts.index(text) == above for above, text in enumerate(texts)]
+    relevant = [text in evidence and texts.index(text) == above for above, text in enumerate(texts)]
     return Scores(recall, precision, f1, ndcg(relevant), average_precision(relevant), ranking)
 
 
