@@ -145,6 +145,8 @@ class ChatStub:
                 await asyncio.Event().wait()
             writer.write(_http(reply))
             await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass  # the client left
         finally:
             writer.close()
 
