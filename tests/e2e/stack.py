@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,9 +60,16 @@ class Addresses:
 
 @contextmanager
 def running_collector(
-    peers: Peers, file: str, addresses: Addresses, *, backend: str, folder: Path
+    peers: Peers,
+    file: str,
+    addresses: Addresses,
+    *,
+    backend: str,
+    folder: Path,
+    additions: Sequence[Path] = (),
 ) -> Iterator[Running]:
     """Run a Collector with a file of `collector-config/`, unchanged, until the block ends."""
+    files = [COLLECTOR_CONFIG / file, *additions]
     metrics_host, metrics_port = addresses.metrics.split(":")
     environment = {
         "COLLECTOR_GRPC": addresses.grpc,
@@ -79,7 +86,7 @@ def running_collector(
     }
     with running(
         "collector",
-        [peers.collector, "--config", COLLECTOR_CONFIG / file],
+        [peers.collector, *(f"--config={file}" for file in files)],
         ready=lambda _: answers(f"http://{addresses.health}"),
         folder=folder,
         environment=environment,
