@@ -1,1 +1,17 @@
 """In the application: finds retrieval spans, decides, and ships them in the background."""
+
+from seer_otel.instrument.decorator import retriever
+from seer_otel.instrument.processor import SeerSpanProcessor
+from seer_otel.instrument.recording import Recording, retrieval
+from seer_otel.instrument.scope import Request, request
+from seer_otel.instrument.shipping import Counts
+
+__all__ = [
+    "Counts",
+    "Recording",
+    "Request",
+    "SeerSpanProcessor",
+    "request",
+    "retrieval",
+    "retriever",
+]
