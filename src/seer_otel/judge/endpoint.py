@@ -100,7 +100,7 @@ class ChatEndpoint:
                         messages=messages,
                         **self._manners.arguments(level, schema, room),
                     )
-                return _reply(answer.text())
+                return _reply(answer.text)
             except APITimeoutError:
                 raise JudgeTimeout("the judge did not reply in time") from None
             except APIStatusError as error:
