@@ -20,7 +20,7 @@ check: .venv/.installed-e2e ## Lint, formatting, types
 test: .venv/.installed ## Every test that needs no other program
 	$(BIN)/pytest -n auto -m "not e2e" --ignore tests/e2e
 
-e2e: .venv/.installed-e2e ## The tests against a real Collector and Jaeger (builds them: needs Go)
+e2e: .venv/.installed-e2e peers ## The tests against a real Collector and Jaeger (builds them: needs Go)
 	$(BIN)/pytest -m e2e tests/e2e
 
 peers: ## Build that Collector and Jaeger ahead of `make e2e`, where they are missing

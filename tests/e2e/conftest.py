@@ -11,6 +11,12 @@ from .peers import peers as provide_peers
 from .stack import running_jaeger
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark every test here; the time to build the programs is not the test's."""
+    item.add_marker(pytest.mark.e2e)
+    item.add_marker(pytest.mark.timeout(120, func_only=True))
+
+
 @pytest.fixture(scope="session")
 def peers() -> Peers:
     """Return the Collector and Jaeger, built where they are missing."""

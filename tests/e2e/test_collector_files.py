@@ -17,8 +17,6 @@ from .jaeger import Jaeger, SpanKey, copies
 from .peers import COLLECTOR_CONFIG, Peers
 from .stack import Addresses, run_application, running_collector
 
-pytestmark = pytest.mark.e2e
-
 FILES = sorted(file.name for file in COLLECTOR_CONFIG.glob("*-*.yaml"))
 
 

@@ -2,15 +2,22 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from .jaeger import Jaeger, StoredSpan, copies
 from .peers import Peers
 from .processes import wait_until
-from .stack import Inline, Protocol, run_application, running_inline
-
-pytestmark = pytest.mark.e2e
+from .stack import (
+    Addresses,
+    Inline,
+    Protocol,
+    run_application,
+    running_collector,
+    running_evaluator,
+    running_inline,
+)
 
 QUESTIONS = 5
 
@@ -97,6 +104,37 @@ def test_openinference_alone_every_span_once_and_every_retrieval_with_its_result
     wait_until(all_traces_have_one, 20, inline.said)
     assert dict.fromkeys(trace_ids, 1) == Counter(c.key[0] for c in carriers)
     assert {"trace"} == {scope for carrier in carriers for scope in _scopes(carrier)}
+
+
+def test_an_evaluator_that_comes_late_gets_what_waited_for_it(
+    peers: Peers, jaeger: Jaeger, tmp_path: Path
+) -> None:
+    """Without it retrievals and roots wait in the Collector's queue; the rest does not."""
+    addresses = Addresses.free()
+    with running_collector(
+        peers, "gateway-jaeger.yaml", addresses, backend=jaeger.otlp_grpc, folder=tmp_path
+    ):
+        exported = run_application(
+            "openinference_app",
+            count=QUESTIONS,
+            endpoint=f"http://{addresses.http}",
+            service="late-evaluator",
+        )
+        waiting = {span.key for span in exported if span.name in ("answer", "Bm25Retriever")}
+        direct = {span.key for span in exported} - waiting
+        before = jaeger.await_spans(direct)
+        with running_evaluator(
+            addresses, forward=addresses.judged_grpc, protocol="grpc", folder=tmp_path
+        ) as evaluator:
+            after = jaeger.await_spans([span.key for span in exported], explain=evaluator.said)
+
+    assert direct == {span.key for span in before}
+    assert Counter(span.key for span in exported) == copies(after)
+    assert all(
+        span.attributes["seer.evaluated"] == "scored"
+        for span in after
+        if span.name == "Bm25Retriever"
+    )
 
 
 def check_results(span: StoredSpan, *, task_source: str) -> None:

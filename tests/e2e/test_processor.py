@@ -3,13 +3,9 @@
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 from .jaeger import Jaeger, StoredSpan, copies
 from .processes import wait_until
 from .stack import Addresses, run_application, running_evaluator
-
-pytestmark = pytest.mark.e2e
 
 QUESTIONS = 5
 

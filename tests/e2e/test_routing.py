@@ -9,14 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest
 
 from .jaeger import Jaeger, SpanKey
 from .peers import Peers
 from .processes import wait_until
 from .stack import Addresses, running_collector, running_jaeger
-
-pytestmark = pytest.mark.e2e
 
 FIXTURES = Path(os.environ.get("SEER_FIXTURES", Path(__file__).parents[1] / "data"))
 

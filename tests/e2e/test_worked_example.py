@@ -10,8 +10,6 @@ from .peers import Peers
 from .rag.worked_example import PASSAGES, QUESTION
 from .stack import run_application, running_inline
 
-pytestmark = pytest.mark.e2e
-
 RECORDED = {
     "query": QUESTION,
     "requirements": [
