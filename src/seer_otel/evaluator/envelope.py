@@ -143,6 +143,19 @@ class Envelope:
             resource.resource, resource.schema_url, scope.scope, scope.spans[place.span]
         )
 
+    def head(self, place: Place) -> Head:
+        """
+        Return the ids of a span.
+
+        Raises:
+            Undecodable: Its bytes are no protobuf message.
+        """
+        scope = self._request.resource_spans[place.resource].scope_spans[place.scope]
+        ids = head(scope.spans[place.span])
+        if ids is None:
+            raise Undecodable("a span is no protobuf message")
+        return ids
+
     def alone(self, place: Place) -> bytes:
         """Return a request that holds this one span, in the envelope it came in."""
         source = self._request.resource_spans[place.resource]

@@ -1,0 +1,388 @@
+"""
+What the service has accepted and not yet handed on, and what it remembers of what has left.
+
+    arrival ──► held (pipeline) ──release──► outbox ──sent──► gone; its key is remembered
+                  │        └──deadline──► held (left) ──verdict──► carrier in the outbox
+                held (copy) ──────────────verdict──► carrier in the outbox
+
+Each arrow is one transaction, so a crash leaves a span on one side of it.
+"""
+
+import fcntl
+import json
+import os
+import sqlite3
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from seer_otel.clock import Clock
+from seer_otel.errors import ConfigError
+from seer_otel.evaluator.hold.database import Database
+
+Origin = Literal["pipeline", "copy", "left"]
+Kind = Literal["retrieval", "plain", "carrier"]
+
+SEEN_FOR_S = 24 * 3600
+SEEN_AT_MOST = 1_000_000
+RECORDS_AT_MOST = 100_000
+REQUIREMENTS_AT_MOST = 100_000
+ANCESTORS_FOR_S = 3600
+
+
+class Key(NamedTuple):
+    """What makes a span itself: delivered twice, it is judged and forwarded once."""
+
+    trace_id: bytes
+    span_id: bytes
+
+    @property
+    def record_id(self) -> str:
+        """`<trace id>-<span id>` in hex."""
+        return f"{self.trace_id.hex()}-{self.span_id.hex()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A retrieval in the hold."""
+
+    key: Key
+    request: bytes
+    """Export request that holds this one span, as it came."""
+    origin: Origin
+    received: float
+    """Wall clock, seconds since the epoch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """Bytes on their way to the next hop."""
+
+    request: bytes
+    spans: int
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """An entry of the outbox."""
+
+    id: int
+    outgoing: Outgoing
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """How a retrieval leaves the hold."""
+
+    outgoing: Sequence[Outgoing]
+    carrier_is_due: bool = False
+    """It leaves without its verdict: the entry stays, marked `left`, until that is there."""
+    record: str | None = None
+    """JSON to be kept under the span's record id."""
+
+
+Arrived = Literal["held", "upgraded", "duplicate", "queued"]
+"""
+`held`: new. `upgraded`: the span itself came after its copy, which is still held. `duplicate`:
+known already. `queued`: its copy was judged and the result has left, so the span passes as it came.
+"""
+
+
+@dataclass(slots=True)
+class Statistics:
+    """Sizes, in spans and bytes; carriers and entries marked `left` are no accepted spans."""
+
+    held_spans: int = 0
+    held_bytes: int = 0
+    queued_spans: int = 0
+    queued_carriers: int = 0
+    queued_bytes: int = 0
+
+
+class Store:
+    """The hold: one folder, one process."""
+
+    def __init__(self, folder: Path, clock: Clock, *, forwarding: bool = True) -> None:
+        """
+        Open, or make, the folder. Without `forwarding` nothing is put into the outbox.
+
+        Raises:
+            ConfigError: Another process uses it, or it cannot be written.
+        """
+        self._clock = clock
+        self._forwarding = forwarding
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ConfigError(
+                f"{folder} is in use by another evaluator; stop it, or give another --data-dir"
+            ) from None
+        except OSError as error:
+            raise ConfigError(
+                f"{folder} cannot be used ({error.strerror}); give another --data-dir"
+            ) from None
+        self._database = Database(folder / "hold.sqlite3")
+        self.statistics = Statistics()
+
+    async def aclose(self) -> None:
+        """Write what waits and let go of the folder."""
+        await self._database.aclose()
+        os.close(self._lock)
+
+    async def recover(self) -> list[Held]:
+        """Return what an earlier process left in the hold, oldest first, and count it."""
+
+        def job(db: sqlite3.Connection) -> tuple[list[Held], Statistics]:
+            rows = db.execute(
+                "SELECT trace_id, span_id, request, origin, received FROM held ORDER BY received"
+            )
+            held = [Held(Key(t, s), r, o, at) for t, s, r, o, at in rows]
+            statistics = Statistics(
+                held_spans=sum(h.origin != "left" for h in held),
+                held_bytes=sum(len(h.request) for h in held),
+            )
+            for kind, spans, size in db.execute(
+                "SELECT kind, SUM(spans), SUM(LENGTH(request)) FROM outbox GROUP BY kind"
+            ):
+                _count_queued(statistics, kind, spans, size)
+            return held, statistics
+
+        held, self.statistics = await self._database.run(job)
+        return held
+
+    async def hold(self, arrivals: Sequence[Held]) -> list[Arrived]:
+        """Store arrivals; return, for each, what it was."""
+
+        def job(db: sqlite3.Connection) -> list[Arrived]:
+            return [_arrive(db, arrival, forwarding=self._forwarding) for arrival in arrivals]
+
+        outcomes = await self._database.run(job)
+        for arrival, outcome in zip(arrivals, outcomes, strict=True):
+            if outcome == "held":
+                self.statistics.held_spans += 1
+                self.statistics.held_bytes += len(arrival.request)
+            elif outcome == "queued":
+                self._count([Outgoing(arrival.request, 1, "retrieval")])
+        return outcomes
+
+    async def release(self, key: Key, build: Callable[[Held], Release]) -> Held | None:
+        """
+        Move a retrieval on, in one transaction.
+
+        `build` is called in the hold's thread with the entry as it then stands. Returns that
+        entry, or None where it was gone already.
+        """
+        now = self._clock.now()
+
+        def job(db: sqlite3.Connection) -> tuple[Held, Release] | None:
+            row = db.execute(
+                "SELECT request, origin, received FROM held WHERE trace_id=? AND span_id=?", key
+            ).fetchone()
+            if row is None:
+                return None
+            held = Held(key, *row)
+            release = build(held)
+            if self._forwarding:
+                _queue(db, release.outgoing)
+            if release.carrier_is_due:
+                db.execute("UPDATE held SET origin='left' WHERE trace_id=? AND span_id=?", key)
+            else:
+                db.execute("DELETE FROM held WHERE trace_id=? AND span_id=?", key)
+            db.execute(
+                "INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?)",
+                (*key, held.origin != "copy", now),
+            )
+            if release.record is not None:
+                _record(db, key.record_id, release.record, now)
+            return held, release
+
+        done = await self._database.run(job)
+        if done is None:
+            return None
+        held, release = done
+        if self._forwarding:
+            self._count(release.outgoing)
+        if held.origin != "left":
+            self.statistics.held_spans -= 1
+        if not release.carrier_is_due:
+            self.statistics.held_bytes = max(0, self.statistics.held_bytes - len(held.request))
+        return held
+
+    async def queue(self, outgoing: Outgoing) -> int:
+        """Put something into the outbox; return the number of its entry."""
+        ids = await self._database.run(lambda db: _queue(db, [outgoing]))
+        self._count([outgoing])
+        return ids[0]
+
+    async def waiting(self, max_bytes: int, besides: Collection[int]) -> list[Queued]:
+        """Return the oldest entries of the outbox up to a size (at least one), less some."""
+
+        def job(db: sqlite3.Connection) -> list[Queued]:
+            batch: list[Queued] = []
+            size = 0
+            for number, request, spans, kind in db.execute(
+                "SELECT id, request, spans, kind FROM outbox ORDER BY id"
+            ):
+                if number in besides:
+                    continue
+                size += len(request)
+                if batch and size > max_bytes:
+                    break
+                batch.append(Queued(number, Outgoing(request, spans, kind)))
+            return batch
+
+        return await self._database.run(job)
+
+    async def sent(self, entries: Sequence[Queued]) -> None:
+        """Forget entries of the outbox that the next hop has, or that are dead letters."""
+        await self._database.run(
+            lambda db: db.executemany("DELETE FROM outbox WHERE id=?", [(e.id,) for e in entries])
+        )
+        for entry in entries:
+            outgoing = entry.outgoing
+            _count_queued(self.statistics, outgoing.kind, -outgoing.spans, -len(outgoing.request))
+
+    async def split(self, entry: Queued, parts: Sequence[Outgoing]) -> list[Queued]:
+        """Replace an entry of the outbox by its parts."""
+
+        def job(db: sqlite3.Connection) -> list[int]:
+            db.execute("DELETE FROM outbox WHERE id=?", (entry.id,))
+            return _queue(db, parts)
+
+        ids = await self._database.run(job)
+        whole = entry.outgoing
+        _count_queued(self.statistics, whole.kind, -whole.spans, -len(whole.request))
+        self._count(parts)
+        return [Queued(number, part) for number, part in zip(ids, parts, strict=True)]
+
+    async def keep_record(self, record_id: str, record: str) -> None:
+        """Keep the JSON of a result under its record id."""
+        now = self._clock.now()
+        await self._database.run(lambda db: _record(db, record_id, record, now))
+
+    async def record(self, record_id: str) -> str | None:
+        """Return the JSON kept under a record id."""
+        return await self._database.run(
+            lambda db: _one(
+                db.execute("SELECT record FROM records WHERE record_id=?", (record_id,))
+            )
+        )
+
+    async def keep_ancestor(self, trace_id: bytes, node: bytes) -> None:
+        """Keep the node of an ancestor for retrievals that are held (best effort)."""
+        now = self._clock.now()
+        await self._database.run(
+            lambda db: db.execute("INSERT INTO ancestors VALUES (?, ?, ?)", (trace_id, node, now))
+        )
+
+    async def ancestors(self) -> list[bytes]:
+        """Return the nodes of ancestors kept by an earlier process."""
+        return await self._database.run(
+            lambda db: [node for (node,) in db.execute("SELECT node FROM ancestors")]
+        )
+
+    async def get_requirements(self, query: str, judge: str) -> tuple[str, ...] | None:
+        """Return the requirements of a query, as this judge once listed them."""
+        texts = await self._database.run(
+            lambda db: _one(
+                db.execute(
+                    "SELECT texts FROM requirements WHERE query=? AND judge=?",
+                    (_digest(query), judge),
+                )
+            )
+        )
+        return None if texts is None else tuple(json.loads(texts))
+
+    async def put_requirements(self, query: str, judge: str, texts: Sequence[str]) -> None:
+        """Remember the requirements of a query."""
+        row = (_digest(query), judge, json.dumps(texts, ensure_ascii=False), self._clock.now())
+        await self._database.run(
+            lambda db: db.execute("INSERT OR IGNORE INTO requirements VALUES (?, ?, ?, ?)", row)
+        )
+
+    async def prune(self) -> None:
+        """Forget what is older, or more, than is worth remembering."""
+        now = self._clock.now()
+
+        def job(db: sqlite3.Connection) -> None:
+            db.execute("DELETE FROM seen WHERE at < ?", (now - SEEN_FOR_S,))
+            db.execute("DELETE FROM ancestors WHERE at < ?", (now - ANCESTORS_FOR_S,))
+            for table, most in (
+                ("seen", SEEN_AT_MOST),
+                ("records", RECORDS_AT_MOST),
+                ("requirements", REQUIREMENTS_AT_MOST),
+            ):
+                cut = _one(
+                    db.execute(f"SELECT at FROM {table} ORDER BY at DESC LIMIT 1 OFFSET ?", (most,))
+                )
+                if cut is not None:
+                    db.execute(f"DELETE FROM {table} WHERE at <= ?", (cut,))
+
+        await self._database.run(job)
+
+    def _count(self, outgoing: Sequence[Outgoing]) -> None:
+        for one in outgoing:
+            _count_queued(self.statistics, one.kind, one.spans, len(one.request))
+
+
+def _arrive(db: sqlite3.Connection, arrival: Held, *, forwarding: bool) -> Arrived:
+    origin = _one(db.execute("SELECT origin FROM held WHERE trace_id=? AND span_id=?", arrival.key))
+    if origin == "copy" and arrival.origin == "pipeline":
+        db.execute(
+            "UPDATE held SET origin='pipeline', request=? WHERE trace_id=? AND span_id=?",
+            (arrival.request, *arrival.key),
+        )
+        return "upgraded"
+    if origin is not None:
+        return "duplicate"
+    forwarded = _one(
+        db.execute("SELECT forwarded FROM seen WHERE trace_id=? AND span_id=?", arrival.key)
+    )
+    if forwarded == 0 and arrival.origin == "pipeline" and forwarding:
+        db.execute("UPDATE seen SET forwarded=1 WHERE trace_id=? AND span_id=?", arrival.key)
+        _queue(db, [Outgoing(arrival.request, 1, "retrieval")])
+        return "queued"
+    if forwarded is not None:
+        return "duplicate"
+    db.execute(
+        "INSERT INTO held VALUES (?, ?, ?, ?, ?)",
+        (*arrival.key, arrival.request, arrival.origin, arrival.received),
+    )
+    return "held"
+
+
+def _queue(db: sqlite3.Connection, outgoing: Sequence[Outgoing]) -> list[int]:
+    ids = []
+    for one in outgoing:
+        cursor = db.execute(
+            "INSERT INTO outbox (request, spans, kind) VALUES (?, ?, ?)",
+            (one.request, one.spans, one.kind),
+        )
+        ids.append(int(cursor.lastrowid or 0))
+    return ids
+
+
+def _record(db: sqlite3.Connection, record_id: str, record: str, at: float) -> None:
+    db.execute("INSERT OR REPLACE INTO records VALUES (?, ?, ?)", (record_id, record, at))
+
+
+def _count_queued(statistics: Statistics, kind: Kind, spans: int, size: int) -> None:
+    if kind == "carrier":
+        statistics.queued_carriers += spans
+    else:
+        statistics.queued_spans += spans
+    statistics.queued_bytes += size
+
+
+def _one(cursor: sqlite3.Cursor) -> Any:
+    row = cursor.fetchone()
+    return None if row is None else row[0]
+
+
+def _digest(query: str) -> bytes:
+    return sha256(query.encode("utf-8", "surrogatepass")).digest()

@@ -1,0 +1,196 @@
+"""OTLP over HTTP, and what else is asked over HTTP."""
+
+import asyncio
+import contextlib
+import json
+import socket
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
+
+import uvicorn
+from google.protobuf import json_format
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from seer_otel.errors import ConfigError, TooLarge
+from seer_otel.evaluator.intake import Intake, Signal
+from seer_otel.evaluator.receive import guard, json_bodies
+from seer_otel.evaluator.receive.answers import Answer, Unsupported, answer
+from seer_otel.evaluator.telemetry.health import Health
+from seer_otel.evaluator.telemetry.metrics import Telemetry
+from seer_otel.semconv import FORWARD_HEADER
+
+PROTOBUF = "application/x-protobuf"
+JSON = "application/json"
+OFF_LOOP_BYTES = 256 * 1024
+"""Bodies above are unpacked and converted in a thread."""
+
+Records = Callable[[str], Awaitable[str | None]]
+
+
+class _Server(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield  # signals are the service's own business
+
+
+class HttpServer:
+    """The HTTP listener."""
+
+    def __init__(
+        self,
+        address: str,
+        intake: Intake,
+        gate: guard.Gate,
+        health: Health,
+        telemetry: Telemetry,
+        records: Records,
+        max_bytes: int,
+    ) -> None:
+        self._address = address
+        self._intake = intake
+        self._gate = gate
+        self._health = health
+        self._telemetry = telemetry
+        self._records = records
+        self._max_bytes = max_bytes
+        self._server = _Server(
+            uvicorn.Config(
+                self._app(),
+                log_config=None,
+                access_log=False,
+                lifespan="off",
+                server_header=False,
+                timeout_graceful_shutdown=5,
+            )
+        )
+        self._serving: asyncio.Task[None] | None = None
+
+    def _app(self) -> Starlette:
+        routes = [
+            Route(f"/v1/{signal}", self._export(signal), methods=["POST"])
+            for signal in self._intake.signals
+        ]
+        return Starlette(
+            routes=[
+                *routes,
+                Route("/v1/records/{record_id}", self._record, methods=["GET"]),
+                Route("/metrics", self._metrics, methods=["GET"]),
+                Route("/healthz", self._healthz, methods=["GET"]),
+                Route("/readyz", self._readyz, methods=["GET"]),
+            ]
+        )
+
+    async def start(self) -> str:
+        """
+        Listen, and return the real address.
+
+        Raises:
+            ConfigError: The port is taken or the address is not this machine's.
+        """
+        host, _, port = self._address.rpartition(":")
+        try:
+            listener = socket.create_server(
+                (host.strip("[]"), int(port)),
+                family=socket.AF_INET6 if ":" in host else socket.AF_INET,
+                backlog=1024,
+            )
+        except OSError as error:
+            raise ConfigError(
+                f"cannot listen on {self._address} (HTTP): {error.strerror}; "
+                "give another with --http HOST:PORT, or --http off"
+            ) from None
+        self._serving = asyncio.create_task(self._server.serve(sockets=[listener]))
+        return f"{host}:{listener.getsockname()[1]}"
+
+    async def stop(self) -> None:
+        """Refuse what is new, finish what is under way."""
+        self._server.should_exit = True
+        if self._serving is not None:
+            await self._serving
+
+    def _export(self, signal: Signal) -> Callable[[Request], Awaitable[Response]]:
+        async def export(request: Request) -> Response:
+            media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+            try:
+                self._gate.check(request.headers.get("authorization"))
+                if media_type not in (PROTOBUF, JSON):
+                    raise Unsupported(f"content-type must be {PROTOBUF} or {JSON}")
+                body = await self._body(request)
+                if media_type == JSON:
+                    convert = partial(json_bodies.to_protobuf, signal, body)
+                    body = await self._apart(len(body), convert)
+                copies = request.headers.get(FORWARD_HEADER) == "no"
+                response = await self._intake.take(signal, body, copies=copies)
+            except ClientDisconnect:
+                return Response(status_code=400)
+            except Exception as error:
+                refusal = answer(error)
+                self._intake.refused(refusal.reason)
+                return _refusal(refusal, media_type)
+            if media_type == JSON:
+                return Response(json_bodies.response_to_json(signal, response), media_type=JSON)
+            return Response(response, media_type=PROTOBUF)
+
+        return export
+
+    async def _body(self, request: Request) -> bytes:
+        encoding = request.headers.get("content-encoding", "identity").strip().lower()
+        if encoding not in ("gzip", "identity", ""):
+            raise Unsupported(f"content-encoding {encoding!r} is not supported; use gzip or none")
+        parts: list[bytes] = []
+        size = 0
+        async for part in request.stream():
+            size += len(part)
+            if size > self._max_bytes:
+                raise TooLarge("the body", size, self._max_bytes)
+            parts.append(part)
+        body = b"".join(parts)
+        if encoding == "gzip":
+            return await self._apart(size, partial(guard.gunzip, body, self._max_bytes))
+        return body
+
+    @staticmethod
+    async def _apart(size: int, convert: Callable[[], bytes]) -> bytes:
+        return await asyncio.to_thread(convert) if size > OFF_LOOP_BYTES else convert()
+
+    async def _record(self, request: Request) -> Response:
+        try:
+            self._gate.check(request.headers.get("authorization"))
+        except Exception as error:
+            return _refusal(answer(error), JSON)
+        record = await self._records(request.path_params["record_id"])
+        if record is None:
+            return JSONResponse({"message": "no such record (yet, or any more)"}, 404)
+        return Response(record, media_type=JSON)
+
+    async def _metrics(self, request: Request) -> Response:
+        text, content_type = self._telemetry.exposition(request.headers.get("accept", ""))
+        return Response(text, headers={"content-type": content_type})
+
+    async def _healthz(self, _: Request) -> Response:
+        return PlainTextResponse("ok\n")
+
+    async def _readyz(self, _: Request) -> Response:
+        return JSONResponse(self._health.report(), 200 if self._health.ready else 503)
+
+
+def _refusal(refusal: Answer, media_type: str) -> Response:
+    if refusal.http_status == 415:
+        return PlainTextResponse(refusal.message, 415)
+    headers = dict(refusal.headers)
+    if refusal.http_status == 401:
+        headers["www-authenticate"] = "Bearer"
+    status = refusal.status
+    if media_type == JSON:
+        content = json.dumps(
+            {
+                "code": status.code,
+                "message": status.message,
+                "details": [json_format.MessageToDict(d) for d in status.details],
+            }
+        ).encode()
+        return Response(content, refusal.http_status, headers, JSON)
+    return Response(status.SerializeToString(), refusal.http_status, headers, PROTOBUF)

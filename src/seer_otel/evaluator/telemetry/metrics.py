@@ -1,0 +1,211 @@
+"""
+The service's own metrics, declared once as data.
+
+They are read at `/metrics` (Prometheus, with exemplars in OpenMetrics) and sent over OTLP where an
+endpoint is configured. Always: accepted = forwarded + held + dead_lettered + duplicate +
+judged_only; what an earlier process left in the hold counts as accepted at the start.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import prometheus_client
+from opentelemetry.metrics import Observation
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import MetricReader
+from opentelemetry.sdk.metrics.view import ExplicitBucketHistogramAggregation, View
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, set_span_in_context
+from prometheus_client.openmetrics import exposition as openmetrics
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One metric: its OTLP name (dots become underscores for Prometheus) and meaning."""
+
+    name: str
+    kind: Literal["counter", "gauge", "histogram"]
+    unit: str
+    meaning: str
+    labels: tuple[str, ...] = ()
+
+
+ACCEPTED = Metric("seer.spans.accepted", "counter", "{span}", "Spans answered OK.")
+FORWARDED = Metric("seer.spans.forwarded", "counter", "{span}", "Spans that the next hop has.")
+DEAD_LETTERED = Metric(
+    "seer.spans.dead_lettered", "counter", "{span}", "Spans that the next hop will never take."
+)
+DUPLICATE = Metric("seer.spans.duplicate", "counter", "{span}", "Spans known already.")
+JUDGED_ONLY = Metric(
+    "seer.spans.judged_only", "counter", "{span}", "Copies, or spans with forwarding off."
+)
+HELD = Metric("seer.spans.held", "gauge", "{span}", "Accepted spans on disk, held or queued.")
+HELD_BYTES = Metric("seer.hold.size", "gauge", "By", "Bytes on disk, held or queued.")
+OLDEST_AGE = Metric("seer.hold.oldest_age", "gauge", "s", "Age of the oldest held retrieval.")
+UNREADABLE = Metric(
+    "seer.spans.unreadable", "counter", "{span}", "Spans passed on that could not be decoded."
+)
+EVALUATED_BEFORE = Metric(
+    "seer.spans.evaluated_before", "counter", "{span}", "Spans that came back with their results."
+)
+RETRIEVALS = Metric(
+    "seer.retrievals",
+    "counter",
+    "{retrieval}",
+    "Retrievals by outcome, and by reason where there is no score.",
+    ("dialect", "evaluated", "reason"),
+)
+CARRIERS = Metric("seer.carriers", "counter", "{span}", "Carrier spans made.")
+REFUSED = Metric("seer.requests.refused", "counter", "{request}", "Refusals.", ("reason",))
+REJECTED_SPANS = Metric(
+    "seer.next_hop.rejected_spans", "counter", "{span}", "Spans rejected in a partial success."
+)
+NEXT_HOP_UP = Metric("seer.next_hop.up", "gauge", "1", "Whether the last attempt was taken.")
+JUDGE_CALLS = Metric("seer.judge.calls", "counter", "{call}", "Calls to the judge.")
+JUDGE_TOKENS = Metric("seer.judge.tokens", "counter", "{token}", "Tokens.", ("type",))
+JUDGE_DURATION = Metric("seer.judge.duration", "histogram", "s", "Time to judge a retrieval.")
+RECALL = Metric("seer.recall", "histogram", "1", "Recall of judged retrievals.", ("scope",))
+PRECISION = Metric("seer.precision", "histogram", "1", "Precision.", ("scope",))
+F1 = Metric("seer.f1", "histogram", "1", "F1.", ("scope",))
+NDCG = Metric("seer.ndcg", "histogram", "1", "nDCG.", ("scope",))
+
+METRICS = (
+    ACCEPTED, FORWARDED, DEAD_LETTERED, DUPLICATE, JUDGED_ONLY, HELD, HELD_BYTES, OLDEST_AGE,
+    UNREADABLE, EVALUATED_BEFORE, RETRIEVALS, CARRIERS, REFUSED, REJECTED_SPANS, NEXT_HOP_UP,
+    JUDGE_CALLS, JUDGE_TOKENS, JUDGE_DURATION, RECALL, PRECISION, F1, NDCG,
+)  # fmt: skip
+
+SHARES = (RECALL, PRECISION, F1, NDCG)
+SHARE_BUCKETS = tuple(i / 10 for i in range(11))
+DURATION_BUCKETS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+VALUES_PER_KEY = 50
+"""Distinct values of a metadata key; further ones are counted as `other`."""
+
+
+class Telemetry:
+    """Where the service counts."""
+
+    def __init__(self, *, keys: tuple[str, ...] = (), reader: MetricReader | None = None) -> None:
+        self._keys = keys
+        self._values: dict[str, set[str]] = {key: set() for key in keys}
+        self._totals: dict[str, float] = {}
+        self._gauges: dict[str, Callable[[], float]] = {}
+        self.registry = prometheus_client.CollectorRegistry()
+        self._provider = MeterProvider(
+            metric_readers=[reader] if reader else [],
+            resource=Resource.create({"service.name": "seer-otel"}),
+            views=[
+                View(
+                    instrument_name=metric.name,
+                    aggregation=ExplicitBucketHistogramAggregation(_buckets(metric)),
+                )
+                for metric in METRICS
+                if metric.kind == "histogram"
+            ],
+            shutdown_on_exit=False,
+        )
+        meter = self._provider.get_meter("seer_otel")
+        self._otel: dict[str, Any] = {}
+        self._prometheus: dict[str, Any] = {}
+        for metric in METRICS:
+            self._declare(metric, meter)
+
+    def _declare(self, metric: Metric, meter: Any) -> None:
+        name = metric.name.replace(".", "_")
+        labels = self._labels(metric)
+        if metric.kind == "counter":
+            self._otel[metric.name] = meter.create_counter(metric.name, metric.unit, metric.meaning)
+            self._prometheus[metric.name] = prometheus_client.Counter(
+                name, metric.meaning, labels, registry=self.registry
+            )
+        elif metric.kind == "histogram":
+            self._otel[metric.name] = meter.create_histogram(
+                metric.name, metric.unit, metric.meaning
+            )
+            self._prometheus[metric.name] = prometheus_client.Histogram(
+                name, metric.meaning, labels, registry=self.registry, buckets=_buckets(metric)
+            )
+        else:
+            gauge = prometheus_client.Gauge(name, metric.meaning, registry=self.registry)
+            gauge.set_function(lambda: self._gauge(metric))
+            meter.create_observable_gauge(
+                metric.name,
+                [lambda _: [Observation(self._gauge(metric))]],
+                metric.unit,
+                metric.meaning,
+            )
+
+    def _labels(self, metric: Metric) -> tuple[str, ...]:
+        return metric.labels + (self._keys if metric in SHARES else ())
+
+    def _gauge(self, metric: Metric) -> float:
+        return self._gauges.get(metric.name, lambda: 0.0)()
+
+    def watch(self, metric: Metric, read: Callable[[], float]) -> None:
+        """Say where a gauge is read."""
+        self._gauges[metric.name] = read
+
+    def count(self, metric: Metric, amount: float = 1, **labels: str) -> None:
+        """Add to a counter."""
+        if amount == 0:
+            return
+        self._totals[metric.name] = self._totals.get(metric.name, 0) + amount
+        self._otel[metric.name].add(amount, labels)
+        counter = self._prometheus[metric.name]
+        (counter.labels(**labels) if labels else counter).inc(amount)
+
+    def total(self, metric: Metric) -> float:
+        """Return a counter's sum over its labels, or a gauge's value."""
+        if metric.kind == "gauge":
+            return self._gauge(metric)
+        return self._totals.get(metric.name, 0)
+
+    def record(
+        self,
+        metric: Metric,
+        value: float,
+        *,
+        trace_id: str | None = None,
+        span_id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        **labels: str,
+    ) -> None:
+        """Add an observation; with ids, an exemplar that leads to the trace."""
+        if metric in SHARES:
+            labels |= {key: self._bounded(key, (metadata or {}).get(key)) for key in self._keys}
+        histogram = self._prometheus[metric.name]
+        exemplar = {"trace_id": trace_id, "span_id": span_id} if trace_id and span_id else None
+        (histogram.labels(**labels) if labels else histogram).observe(value, exemplar)
+        context = None
+        if trace_id and span_id:
+            target = SpanContext(int(trace_id, 16), int(span_id, 16), True, TraceFlags(1))
+            context = set_span_in_context(NonRecordingSpan(target))
+        self._otel[metric.name].record(value, labels, context=context)
+
+    def _bounded(self, key: str, value: object) -> str:
+        text = "" if value is None else str(value)[:100]
+        known = self._values[key]
+        if text not in known:
+            if len(known) >= VALUES_PER_KEY:
+                return "other"
+            known.add(text)
+        return text
+
+    def exposition(self, accept: str) -> tuple[bytes, str]:
+        """Return the text for `/metrics` and its content type."""
+        if "application/openmetrics-text" in accept:
+            text: bytes = openmetrics.generate_latest(self.registry)  # type: ignore[no-untyped-call]
+            return text, openmetrics.CONTENT_TYPE_LATEST
+        return (
+            prometheus_client.generate_latest(self.registry),
+            prometheus_client.CONTENT_TYPE_LATEST,
+        )
+
+    def shutdown(self) -> None:
+        """Send what was not sent yet."""
+        self._provider.shutdown(timeout_millis=2_000)
+
+
+def _buckets(metric: Metric) -> tuple[float, ...]:
+    return SHARE_BUCKETS if metric in SHARES else DURATION_BUCKETS

@@ -1,0 +1,190 @@
+"""What the retrievals of one trace show together, and what comes too late for its span."""
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import replace
+from hashlib import sha256
+from typing import Literal
+
+from seer_otel.dialects.trace import Node
+from seer_otel.evaluator.hold.store import Key, Outgoing
+from seer_otel.evaluator.work import results
+from seer_otel.evaluator.work.traces import Judged, Trace, Traces
+from seer_otel.metrics import trace as metrics
+from seer_otel.metrics.documents import documents
+from seer_otel.retrieval import Passage, Retrieval
+from seer_otel.verdict import Evaluation, TraceScores, Verdict
+
+LATE_BYTES = 64 * 1024 * 1024
+"""Text of retrievals kept for a task that may come after them."""
+
+
+class Hops:
+    """Looks after the judged retrievals of all traces in view."""
+
+    def __init__(
+        self,
+        traces: Traces,
+        writer: results.Writer,
+        *,
+        send: Literal["all", "marked"] = "all",
+        late_task: Literal["judge", "ignore"] = "judge",
+    ) -> None:
+        self.traces = traces
+        self._writer = writer
+        self._send = send
+        self._late_task = late_task
+        self._late: OrderedDict[Key, tuple[Retrieval, int]] = OrderedDict()
+        self._late_bytes = 0
+
+    def add(
+        self, trace: Trace, node: Node, retrieval: Retrieval, verdict: Verdict, request: bytes
+    ) -> None:
+        """Remember a judged retrieval."""
+        evaluation = verdict.of("task")
+        if evaluation is None:
+            return
+        trace.judged[node.span_id] = Judged(
+            node, evaluation, _digests(retrieval.context), results.skeleton(request)
+        )
+        if retrieval.task_source == "query" and self._late_task == "judge":
+            self._keep_for_late_task(node, retrieval)
+
+    def complete(self, trace: Trace, node: Node, verdict: Verdict) -> Verdict:
+        """
+        Add what the trace adds to a verdict.
+
+        Which requirements this hop is the first to support; and the trace's own scores, where
+        this is its marked final context.
+        """
+        judged = trace.judged.get(node.span_id)
+        if judged is None:
+            return verdict
+        new = _new_requirements(trace, judged)
+        evaluations = tuple(
+            replace(e, new_requirements=new) if e.scope == "task" else e
+            for e in verdict.evaluations
+        )
+        if judged.is_marked and trace.final() is judged:
+            evaluations += (_of_trace(trace, judged),)
+            trace.result_of = node.span_id
+        return Verdict(evaluations)
+
+    def result_beside(self, trace: Trace) -> Outgoing | None:
+        """Return the carrier of an ended trace's result, where one is due that did not go out."""
+        final = trace.final()
+        if (
+            final is None
+            or trace.open
+            or trace.result_of == final.node.span_id
+            or (self._send == "marked" and not final.is_marked)
+        ):
+            return None
+        verdict = Verdict((_of_trace(trace, final),))
+        trace.result_of = final.node.span_id
+        return self._writer.beside(final.skeleton, verdict, {})
+
+    def late_tasks(self, trace: Trace) -> Iterator[tuple[str, Retrieval]]:
+        """
+        Yield the retrievals whose task came after they were judged, each once.
+
+        With the span id, and the retrieval as it is to be judged now: against the task alone.
+        """
+        for span_id, judged in trace.judged.items():
+            key = _key(judged.node)
+            if key not in self._late:
+                continue
+            task = trace.resolution(span_id)
+            if task.task_source != "ancestor":
+                continue
+            retrieval, size = self._late[key]
+            query = retrieval.queries[0][1]
+            if not trace.has_root and not trace.is_complete_above(span_id):
+                continue  # an outer ancestor may still say otherwise
+            del self._late[key]
+            self._late_bytes -= size
+            if task.task != query:
+                yield (
+                    span_id,
+                    replace(retrieval, task=task.task, task_source="ancestor", subquery=None),
+                )
+
+    def judged_late(self, trace: Trace, span_id: str, verdict: Verdict) -> Outgoing:
+        """Put a late task's evaluation in the place of the first one; return its carrier."""
+        judged = trace.judged[span_id]
+        evaluation = verdict.of("task") or judged.evaluation
+        judged = replace(judged, evaluation=evaluation)
+        trace.judged[span_id] = judged
+        new = _new_requirements(trace, judged)
+        verdict = Verdict(tuple(replace(e, new_requirements=new) for e in verdict.evaluations))
+        return self._writer.beside(judged.skeleton, verdict, {})
+
+    def _keep_for_late_task(self, node: Node, retrieval: Retrieval) -> None:
+        size = sum(len(passage.text or "") for passage in retrieval.context)
+        self._late[_key(node)] = retrieval, size
+        self._late_bytes += size
+        while self._late_bytes > LATE_BYTES:
+            _, (_, oldest) = self._late.popitem(last=False)
+            self._late_bytes -= oldest
+
+
+def _key(node: Node) -> Key:
+    return Key(bytes.fromhex(node.trace_id), bytes.fromhex(node.span_id))
+
+
+def _digests(context: tuple[Passage, ...]) -> tuple[Passage, ...]:
+    return tuple(
+        Passage(None if text is None else sha256(text.encode("utf-8", "replace")).hexdigest())
+        for text in documents(context)
+    )
+
+
+def _comparable(trace: Trace, reference: Judged) -> list[Judged]:
+    """Return the hops that were judged against the same requirements, in the order they ended."""
+    judgement = reference.evaluation.judgement
+    if judgement is None:
+        return []
+    return sorted(
+        (
+            judged
+            for judged in trace.judged.values()
+            if judged.evaluation.judgement is not None
+            and _requirements(judged) == _requirements(reference)
+        ),
+        key=lambda judged: judged.order,
+    )
+
+
+def _requirements(judged: Judged) -> tuple[str, ...]:
+    judgement = judged.evaluation.judgement
+    return () if judgement is None else tuple(r.text for r in judgement.requirements)
+
+
+def _hops(judged: list[Judged]) -> list[metrics.Hop]:
+    return [
+        metrics.Hop(
+            context=one.context,
+            requirements=[r.passages for r in one.evaluation.judgement.requirements],
+            end_ns=one.node.end_ns,
+            is_final_context=one.is_marked,
+        )
+        for one in judged
+        if one.evaluation.judgement is not None
+    ]
+
+
+def _new_requirements(trace: Trace, judged: Judged) -> tuple[int, ...] | None:
+    hops = _comparable(trace, judged)
+    if judged not in hops:
+        return None
+    return metrics.new_requirements(_hops(hops))[hops.index(judged)]
+
+
+def _of_trace(trace: Trace, final: Judged) -> Evaluation:
+    hops = _hops(_comparable(trace, final))
+    scores = TraceScores(
+        cumulative_recall=metrics.cumulative_recall(hops),
+        redundancy=metrics.redundancy(hops),
+        supersedes=trace.result_of,
+    )
+    return replace(final.evaluation, scope="trace", trace=scores, new_requirements=None)

@@ -1,0 +1,184 @@
+"""
+The traces in view: which spans came, which retrievals are open, which are judged.
+
+A trace is active until no span of it came for a while; then it is ended, and remembered for late
+spans as long as there is room. Only spans with a marker are decoded; of the others there are the
+ids, which link retrievals to the ancestors that enclose them.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from seer_otel.dialects import trace as reading
+from seer_otel.dialects.trace import Node, Resolution
+from seer_otel.retrieval import Passage
+from seer_otel.verdict import Evaluation
+
+MAX_TRACES = 20_000
+MAX_NODES = 500_000
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A retrieval of a trace with the evaluation of its task."""
+
+    node: Node
+    evaluation: Evaluation
+    context: tuple[Passage, ...]
+    """Digests in place of texts: enough to tell which passages are the same."""
+    skeleton: bytes
+    """Export request with the retrieval's span, less its content; what a carrier needs."""
+
+    @property
+    def order(self) -> tuple[int, str]:
+        """Retrievals of a trace are ordered by their end."""
+        return self.node.end_ns, self.node.span_id
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether the application marked it as the final context."""
+        return self.node.reading is not None and self.node.reading.is_final_context
+
+
+@dataclass(slots=True)
+class Trace:
+    """What is known of one trace."""
+
+    trace_id: str
+    last_span_s: float
+    nodes: dict[str, Node] = field(default_factory=dict)
+    open: set[str] = field(default_factory=set)
+    """Span ids of retrievals that are in the hold, not judged yet."""
+    judged: dict[str, Judged] = field(default_factory=dict)
+    """By span id."""
+    result_of: str | None = None
+    """Span id of the retrieval whose scores went out as the trace's result."""
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def add(self, node: Node) -> None:
+        """Remember a node; a bare one never replaces one that was read."""
+        known = self.nodes.get(node.span_id)
+        if known is None or (known.reading is None and known.input is None):
+            self.nodes[node.span_id] = node
+
+    def changed(self) -> None:
+        """Wake those who wait for something to happen in this trace."""
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def change(self, timeout_s: float) -> None:
+        """Wait until something happens, or the time is over."""
+        waiting = self._changed
+        try:
+            async with asyncio.timeout(timeout_s):
+                await waiting.wait()
+        except TimeoutError:
+            pass
+
+    def resolution(self, span_id: str) -> Resolution:
+        """Read a retrieval in the light of what came of its trace so far."""
+        return reading.resolve(self.nodes.values()).resolutions[span_id]
+
+    def is_complete_above(self, span_id: str) -> bool:
+        """Whether nothing more can come that encloses this span."""
+        return reading.is_settled(span_id, self.nodes)
+
+    @property
+    def has_root(self) -> bool:
+        """Whether a span without parent came."""
+        return any(node.parent_span_id is None for node in self.nodes.values())
+
+    def waits_before(self, node: Node) -> bool:
+        """Whether a retrieval that ended earlier is still to be judged."""
+        return any(
+            (self.nodes[span_id].end_ns, span_id) < (node.end_ns, node.span_id)
+            for span_id in self.open
+            if span_id in self.nodes
+        )
+
+    def final(self) -> Judged | None:
+        """
+        Return the judged retrieval whose scores are the trace's.
+
+        The last to end of those marked as final, else of all. None while a later marked one is
+        open, and where none is judged.
+        """
+        marked = [judged for judged in self.judged.values() if judged.is_marked]
+        final = max(marked or self.judged.values(), key=lambda j: j.order, default=None)
+        if final is None:
+            return None
+        for node in (self.nodes[span_id] for span_id in self.open if span_id in self.nodes):
+            is_marked = node.reading is not None and node.reading.is_final_context
+            if is_marked and (not marked or (node.end_ns, node.span_id) > final.order):
+                return None
+        return final
+
+
+class Traces:
+    """The traces in view, bounded in number and size."""
+
+    def __init__(self, *, max_traces: int = MAX_TRACES, max_nodes: int = MAX_NODES) -> None:
+        self._active: OrderedDict[str, Trace] = OrderedDict()
+        self._ended: OrderedDict[str, Trace] = OrderedDict()
+        self._max_traces = max_traces
+        self._max_nodes = max_nodes
+        self._nodes = 0
+        self.evicted = 0
+        """Traces forgotten for want of room."""
+
+    def __contains__(self, trace_id: str) -> bool:
+        """Whether a trace is in view."""
+        return trace_id in self._active or trace_id in self._ended
+
+    def of(self, trace_id: str, now_s: float) -> Trace:
+        """Return a trace, new if need be; it becomes the most recent."""
+        trace = self._active.pop(trace_id, None) or self._ended.pop(trace_id, None)
+        if trace is None:
+            trace = Trace(trace_id, now_s)
+        trace.last_span_s = now_s
+        self._active[trace_id] = trace
+        return trace
+
+    def note(self, nodes: Iterable[Node], now_s: float) -> set[str]:
+        """Remember nodes; return the ids of the traces that changed."""
+        touched: dict[str, Trace] = {}
+        for node in nodes:
+            trace = touched.get(node.trace_id) or self.of(node.trace_id, now_s)
+            touched[node.trace_id] = trace
+            before = len(trace.nodes)
+            trace.add(node)
+            self._nodes += len(trace.nodes) - before
+        for trace in touched.values():
+            trace.changed()
+        self._make_room()
+        return set(touched)
+
+    def idle(self, now_s: float, idle_s: float) -> Iterator[Trace]:
+        """Move the traces that have ended, and yield them."""
+        while self._active:
+            trace = next(iter(self._active.values()))
+            if trace.last_span_s + idle_s > now_s:
+                return
+            del self._active[trace.trace_id]
+            self._ended[trace.trace_id] = trace
+            yield trace
+
+    def revive(self, trace: Trace) -> None:
+        """Let an ended trace end again, at the next look."""
+        if self._ended.pop(trace.trace_id, None) is not None:
+            self._active[trace.trace_id] = trace
+            self._active.move_to_end(trace.trace_id, last=False)
+
+    def _make_room(self) -> None:
+        while len(self._active) + len(self._ended) > self._max_traces or (
+            self._nodes > self._max_nodes
+        ):
+            source = self._ended or self._active
+            victim = next((t for t in source.values() if not t.open), None)
+            if victim is None:
+                return  # what is open is bounded by the hold
+            del source[victim.trace_id]
+            self._nodes -= len(victim.nodes)
+            self.evicted += 1
