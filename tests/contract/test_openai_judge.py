@@ -8,6 +8,7 @@ from email.utils import format_datetime
 from typing import Any
 
 import pytest
+from openai import AsyncOpenAI
 from openai.resources.chat.completions import AsyncCompletions
 from opentelemetry import context
 
@@ -135,16 +136,19 @@ async def test_a_key_from_the_environment_is_not_shown(monkeypatch: pytest.Monke
     assert "sk-private" not in json.dumps(stub.headers)
 
 
-async def test_instrumentations_are_asked_to_look_away(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_instrumentations_see_nothing_or_are_asked_to_look_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     seen: list[object] = []
-    create = AsyncCompletions.create
+    request = AsyncOpenAI.request
 
     async def instrumented(*args: Any, **kwargs: Any) -> Any:
         seen.append(context.get_value("suppress_instrumentation"))
         seen.append(context.get_value(context._SUPPRESS_INSTRUMENTATION_KEY))
-        return await create(*args, **kwargs)
+        return await request(*args, **kwargs)
 
-    monkeypatch.setattr(AsyncCompletions, "create", instrumented)
+    monkeypatch.setattr(AsyncOpenAI, "request", instrumented)
+    monkeypatch.delattr(AsyncCompletions, "create")
     await support_from(script(cites(1)))
 
     assert seen == [True, True]
