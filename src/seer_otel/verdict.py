@@ -36,7 +36,7 @@ class Judgement:
     query: str
     requirements: tuple[Requirement, ...]
     invalid_citations: int = 0
-    """Citations of passages that do not exist; dropped."""
+    """Citations of passages, and answers about requirements, that do not exist; dropped."""
     low_confidence: bool = False
 
 

@@ -56,6 +56,8 @@ def _messages(instructions: str, blocks: Iterable[str]) -> Messages:
 
 
 def _between(tag: str, label: str, text: str) -> str:
+    # JavaScript cuts characters in two; half a one cannot be sent.
+    text = text.encode("utf-8", "replace").decode("utf-8")
     return f"<{tag}{label}>\n{_LOOKS_LIKE_A_TAG.sub('&lt;', text)}\n</{tag}>"
 
 

@@ -69,14 +69,18 @@ class Recording:
         if known is not recorded:
             known.unite(recorded)
 
-    def add_verdict(self, retrieval: Retrieval, verdict: Verdict, limits: Limits) -> None:
+    def add_verdict(
+        self, retrieval: Retrieval, verdict: Verdict, limits: Limits | None = None
+    ) -> None:
         """
-        Add what a judge found for a retrieval; what failed is left out.
+        Add what a judge found for a retrieval, within the limits that it was judged in.
+
+        What failed is left out.
 
         Raises:
             ValueError: The same query is there with other requirements: two judges, one recording.
         """
-        context = lay_out(retrieval.context, limits).context
+        context = lay_out(retrieval.context, limits or Limits()).context
         for evaluation in verdict.evaluations:
             if evaluation.judgement is None or evaluation.scope not in ("task", "subquery"):
                 continue

@@ -141,6 +141,10 @@ def test_text_that_looks_like_a_template_is_harmless(text: str) -> None:
     assert shown(text) == text
 
 
+def test_half_a_character_does_not_keep_the_rest_from_being_sent() -> None:
+    assert shown("cut \ud83d") == "cut ?"
+
+
 def test_the_prompt_is_little_more_than_the_passages() -> None:
     passages = ["x" * 600] * 50
     system, user = support_prompt(question(*passages))
