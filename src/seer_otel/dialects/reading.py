@@ -50,15 +50,18 @@ class Reading:
     """`seer.sample_rate` on the span."""
     ground_truth: GroundTruth | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    """`seer.metadata` on the span."""
+    surroundings: Mapping[str, Any] = field(default_factory=dict)
+    """Filter keys that the resource and other conventions give; `metadata` goes before them."""
     expected_outcome: str | None = None
     passages_dropped: int = 0
 
 
 class Dialect(Protocol):
     """
-    One instrumentation's way of recording a retrieval: one module each.
+    One instrumentation's way of recording a retrieval: a module that has these three names.
 
-    A dialect is a module-level object; adding one is adding it to `dialects.DIALECTS`.
+    Adding a dialect is adding its module to `dialects.DIALECTS`.
     """
 
     name: str

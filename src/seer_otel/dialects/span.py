@@ -2,7 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
+
+DEPTH: Final = 50
+"""
+How deep values may nest; what is deeper reads as None.
+
+Parsers of protobuf stop at about the same depth.
+"""
 
 Attributes = Mapping[str, Any]
 """Plain Python values: str, bool, int, float, bytes, None, list, dict[str, …], nested at will."""
