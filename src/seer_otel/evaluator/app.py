@@ -1,8 +1,8 @@
 """The service put together: what the configuration builds, and the order of start and stop."""
 
 import asyncio
-import contextlib
 import logging
+import os
 import signal
 import socket
 import sys
@@ -182,21 +182,30 @@ class Evaluator:
         Raises:
             ConfigError: A port is taken, or the next hop is one of our own listeners.
         """
-        async with contextlib.AsyncExitStack() as stack:
-            stack.push_async_callback(self._close)
-            async with asyncio.TaskGroup() as group:
-                background = self._background(group)
-                try:
-                    self._judging.begin(group)
-                    await self._judging.recover(await self.store.recover(), self._clock.now())
-                    self._intake.recovered()
-                    ready(await self._listen())
-                    await stop.wait()
-                    await self._wind_down()
-                finally:
-                    self._judging.cancel()
-                    for task in background:
-                        task.cancel()
+        try:
+            await self._run(stop, ready)
+        except ExceptionGroup as group:
+            mistakes = group.subgroup(ConfigError)
+            if mistakes is None:
+                raise
+            raise mistakes.exceptions[0] from None
+        finally:
+            await self._close()
+
+    async def _run(self, stop: asyncio.Event, ready: Callable[[Listening], None]) -> None:
+        async with asyncio.TaskGroup() as group:
+            background = self._background(group)
+            try:
+                self._judging.begin(group)
+                await self._judging.recover(await self.store.recover(), self._clock.now())
+                self._intake.recovered()
+                ready(await self._listen())
+                await stop.wait()
+                await self._wind_down()
+            finally:
+                self._judging.cancel()
+                for task in background:
+                    task.cancel()
 
     def _background(self, group: asyncio.TaskGroup) -> list[asyncio.Task[None]]:
         tasks = [group.create_task(self._judging.run()), group.create_task(self._prune())]
@@ -267,6 +276,8 @@ def serve(config: Config) -> None:
     Raises:
         ConfigError: Anything at the start that cannot heal by itself.
     """
+    # Its own words about a port that is taken would stand beside ours.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     logging.basicConfig(
         stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
     )

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import os
 import socket
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
@@ -99,7 +100,7 @@ class HttpServer:
             )
         except OSError as error:
             raise ConfigError(
-                f"cannot listen on {self._address} (HTTP): {error.strerror}; "
+                f"cannot listen on {self._address} (HTTP): {os.strerror(error.errno or 0)}; "
                 "give another with --http HOST:PORT, or --http off"
             ) from None
         self._serving = asyncio.create_task(self._server.serve(sockets=[listener]))
