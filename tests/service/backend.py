@@ -25,8 +25,8 @@ class Backend:
     port: int = 0
     requests: list[tuple[str, bytes]] = field(default_factory=list)
     """Signal and body of each request that was taken."""
-    answer: Callable[[ExportTraceServiceRequest], grpc.StatusCode | None] = lambda _: None
-    """The status to refuse a traces request with; None: taken."""
+    answer: Callable[[ExportTraceServiceRequest], grpc.StatusCode | None] | None = None
+    """The status to refuse a traces request with, where it says one."""
     response: bytes = b""
     gate: asyncio.Event | None = None
     """Where set: answers wait for it."""
@@ -75,7 +75,7 @@ class Backend:
         self.attempts += 1
         if self.gate is not None:
             await self.gate.wait()
-        if signal == "traces":
+        if signal == "traces" and self.answer is not None:
             refusal = self.answer(ExportTraceServiceRequest.FromString(body))
             if refusal is not None:
                 self.arrived.set()

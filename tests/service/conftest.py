@@ -77,10 +77,12 @@ async def running(
         stop.set()
         await task
 
-    await asyncio.wait({task, ready}, return_when=asyncio.FIRST_COMPLETED)
-    if task.done():
-        await task
-    listening = await ready
+    task.add_done_callback(lambda _: ready.cancel())
+    try:
+        listening = await ready
+    except asyncio.CancelledError:
+        await task  # says why
+        raise
     async with (
         grpc.aio.insecure_channel(listening.grpc or "") as channel,
         httpx.AsyncClient(base_url=f"http://{listening.http}", trust_env=False) as http,

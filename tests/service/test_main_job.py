@@ -170,3 +170,18 @@ async def test_evaluated_spans_and_carriers_that_come_back_pass_untouched(start:
 
     assert back == [body for _, body in service.backend.requests[len(back) :]]
     assert 1 == len(service.judge.questions)
+
+
+async def test_a_span_whose_copy_is_still_held_gets_its_results_inline(start: Start) -> None:
+    service = await start(trace_results__send="marked")
+    service.judge.delay_s = 0.3
+    body = request(retrieval(1))
+    await service.send(body, **{"seer-forward": "no"})
+    await service.send(body)
+    await service.backend.until(lambda: bool(service.backend.spans))
+    await service.stop()
+    (scored,) = service.backend.spans
+
+    assert 1.0 == event(scored, "task")["seer.recall"]
+    assert (1, 1) == (service.total(metrics.JUDGED_ONLY), service.total(metrics.FORWARDED))
+    service.assert_accounted()

@@ -210,7 +210,8 @@ class Intake:
                     self._judging.start(arrival)
                 case "duplicate":
                     self._telemetry.count(metrics.DUPLICATE)
-                case "upgraded":  # the copy that was held is the span itself from now on
+                case "upgraded":
+                    self._judging.upgrade(arrival.key)
                     self._telemetry.count(metrics.JUDGED_ONLY)
                 case "queued" if self._onward is not None:
                     self._onward.wake()

@@ -52,7 +52,7 @@ class Sorted:
 def sort(envelope: Envelope, wanted: Callable[[str], bool]) -> Sorted:
     """Sort the spans of a request; `wanted` says whose nodes are worth remembering."""
     found = Sorted()
-    heads: list[tuple[Place, Head, trace.Node | None]] = []
+    heads: list[tuple[Head, trace.Node | None]] = []
     for place, span in envelope.spans():
         ids = head(span)
         if ids is None or not ids.valid:
@@ -61,11 +61,13 @@ def sort(envelope: Envelope, wanted: Callable[[str], bool]) -> Sorted:
         node = None
         if _CANDIDATE.search(span):
             node = _decode(envelope, place, span, found)
-        heads.append((place, ids, node))
-    interesting = {f.node.trace_id for f in found.retrievals}
-    for _, ids, node in heads:
+        heads.append((ids, node))
+    interesting = {f.node.trace_id: True for f in found.retrievals}
+    for ids, node in heads:
         trace_id = ids.trace_id.hex()
-        if trace_id in interesting or wanted(trace_id):
+        if trace_id not in interesting:
+            interesting[trace_id] = wanted(trace_id)
+        if interesting[trace_id]:
             found.nodes.append(node or _bare(ids))
     return found
 

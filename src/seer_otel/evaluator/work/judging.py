@@ -12,8 +12,8 @@ import asyncio
 import logging
 import math
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypeVar
 
 from pydantic import TypeAdapter
 
@@ -71,6 +71,13 @@ class Item:
     arrived_s: float
     left: bool = False
     """It has been released without its verdict."""
+    upgraded: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the span itself came after its copy."""
+
+    @property
+    def delays_a_span(self) -> bool:
+        """Whether a span waits for its verdict; copies, and what has left, delay nothing."""
+        return not self.left and self.held.origin == "pipeline"
 
 
 class Judging:
@@ -129,7 +136,7 @@ class Judging:
             if node.input is None:
                 continue
             trace = self._traces.of(node.trace_id, asyncio.get_running_loop().time())
-            if trace.open:
+            if trace.open and node.reading is None:
                 self._spawn(self._keep_ancestor(node))
             for span_id, retrieval in list(self._hops.late_tasks(trace)):
                 self._spawn(self._judge_late(trace, span_id, retrieval))
@@ -153,6 +160,14 @@ class Judging:
         for held, node in found:
             age_s = min(max(0.0, now - held.received), self._times.hold)
             self.start(held, age_s=age_s, node=node)
+
+    def upgrade(self, key: Key) -> None:
+        """Take note that a span came whose copy is held: its time counts from now."""
+        item = self._items.get(key)
+        if item is not None:
+            item.held = replace(item.held, origin="pipeline")
+            item.arrived_s = asyncio.get_running_loop().time()
+            item.upgraded.set()
 
     def begin(self, group: asyncio.TaskGroup) -> None:
         """Name the owner of the tasks."""
@@ -185,8 +200,8 @@ class Judging:
     async def release_all(self, reason: str) -> None:
         """Release what is to be forwarded and still waits, unevaluated, with a reason."""
         for item in list(self._items.values()):
-            if not item.left and item.held.origin != "copy":
-                await self._release(item, None, unevaluated("skipped", reason), reason=reason)
+            if item.delays_a_span:
+                await self._skip(item, reason)
 
     # One retrieval.
 
@@ -233,16 +248,15 @@ class Judging:
             await self._skip(item, "no_query")
             return
         judging = asyncio.ensure_future(self._assess(retrieval))
-        deadline_s = item.arrived_s + self._times.hold
-        if not (item.left or item.held.origin == "copy"):
-            remaining = deadline_s - asyncio.get_running_loop().time()
-            done, _ = await asyncio.wait({judging}, timeout=max(0.0, remaining))
-            if not done:
-                await self._release(item, None, DEFERRED, carrier_is_due=True)
+        try:
+            await self._wait(item, judging)
+        finally:
+            judging.cancel()
         verdict = await judging
         trace.open.discard(item.node.span_id)
         self._hops.add(trace, item.node, retrieval, verdict, item.held.request)
         trace.changed()
+        deadline_s = item.arrived_s + self._times.hold
         while trace.waits_before(item.node):
             remaining = deadline_s - asyncio.get_running_loop().time()
             if remaining <= 0:
@@ -250,6 +264,23 @@ class Judging:
             await trace.change(remaining)
         verdict = self._hops.complete(trace, item.node, verdict)
         await self._release(item, verdict, {}, retrieval=retrieval)
+
+    async def _wait(self, item: Item, judging: asyncio.Future[Verdict]) -> None:
+        """Wait for the verdict; at the deadline the span leaves without it."""
+        loop = asyncio.get_running_loop()
+        while not judging.done():
+            timeout_s = None
+            if item.delays_a_span:
+                timeout_s = item.arrived_s + self._times.hold - loop.time()
+                if timeout_s <= 0:
+                    await self._release(item, None, DEFERRED, carrier_is_due=True)
+                    continue
+            upgraded = asyncio.ensure_future(item.upgraded.wait())
+            waiting: set[asyncio.Future[Any]] = {judging}
+            if not item.upgraded.is_set():
+                waiting.add(upgraded)
+            await asyncio.wait(waiting, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+            upgraded.cancel()
 
     async def _assess(self, retrieval: Retrieval) -> Verdict:
         async with self._slots:
@@ -366,9 +397,7 @@ class Judging:
 
     async def _keep_ancestor(self, node: Node) -> None:
         try:
-            await self._store.keep_ancestor(
-                bytes.fromhex(node.trace_id), _NODE.dump_json(replace(node, reading=None))
-            )
+            await self._store.keep_ancestor(bytes.fromhex(node.trace_id), _NODE.dump_json(node))
         except StorageFailed as error:
             log.warning("an ancestor was not kept for a restart: %s", error)
 
