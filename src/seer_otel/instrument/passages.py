@@ -18,8 +18,6 @@ Item = str | dict[str, object]
 _TEXTS: Final = ("text", "content", "page_content", "document")
 _IDS: Final = ("id", "id_", "node_id")
 _NUMBERS: Final = ("score", "distance", "rerank_score", "rank")
-_MARKS: Final = (*_TEXTS, "node", "get_content")
-"""What is a document has one of these."""
 _DEPTH: Final = 8
 """Levels of metadata that are kept."""
 
@@ -83,10 +81,13 @@ def _from_pair(pair: tuple[object, ...] | list[object]) -> Item | None:
 
 def _from_mapping(item: Mapping[str, object]) -> Item:
     """Keep what has a meaning in `seer.context`; embeddings and the like stay at home."""
-    inner = _inner(item.get("document"), item.get("node"))
     kept = {key: item[key] for key in (*_TEXTS, "source", "metadata") if key in item}
     kept |= {"id": _identity(item["id"])} if "id" in item else {}
-    return {**kept, **inner, **{key: _number(item[key]) for key in _NUMBERS if key in item}}
+    kept |= {key: _number(item[key]) for key in _NUMBERS if key in item}
+    inner = _inner(item.get("document"), item.get("node"))
+    if inner:
+        kept.pop("document", None)
+    return {**inner, **kept}
 
 
 def _from_object(item: object) -> Item | None:
@@ -128,7 +129,14 @@ def _inner(*candidates: object) -> dict[str, object]:
 def _is_document(item: object) -> bool:
     if isinstance(item, str | bytes | Mapping | tuple | list | set | frozenset | type):
         return False
-    return any(hasattr(type(item), name) or _field(item, name) is not None for name in _MARKS)
+    return any(_has(item, name) for name in (*_TEXTS, "node", "get_content"))
+
+
+def _has(item: object, name: str) -> bool:
+    try:
+        return hasattr(item, name)
+    except Exception:  # A property that this kind of document does not have, after all.
+        return False
 
 
 def _number(value: object) -> float | str | None:

@@ -99,9 +99,7 @@ def _rate_of_environment() -> float:
     except ValueError:
         rate = math.nan
     if not 0 <= rate <= 1:
-        _logger.warning(
-            "%s is no number between 0 and 1: %s it is", SAMPLE_RATE, DEFAULT_SAMPLE_RATE
-        )
+        _logger.warning("%s is no number in 0..1; using %s", SAMPLE_RATE, DEFAULT_SAMPLE_RATE)
         return DEFAULT_SAMPLE_RATE
     return rate
 

@@ -193,7 +193,7 @@ class Shipper:
         """Try until the evaluator has answered for good, or there is no more time."""
         pause_s = self._first_pause_s
         while not self._given_up:
-            answer = self._post(body)
+            answer = self._attempt(body)
             if answer.state != "busy":
                 self._settle_answered(answer, spans)
                 return
@@ -203,6 +203,12 @@ class Shipper:
                 return
             self._pause(max(pause_s, min(answer.retry_after_s, LONGEST_PAUSE_S)))
             pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
+
+    def _attempt(self, body: bytes) -> Answer:
+        try:
+            return self._post(body)
+        except Exception as error:  # Else the thread ends, and with it all shipping.
+            return Answer("refused", detail=type(error).__name__)
 
     def _settle_answered(self, answer: Answer, spans: int) -> None:
         if answer.state == "refused":
