@@ -117,10 +117,16 @@ def _direct(matches: Mapping[int, _Match], need: Need, context: Context) -> dict
 def _linked(
     anchors: Mapping[int, float], need: Need, known: frozenset[str], context: Context
 ) -> dict[int, float]:
-    """Return the passages about a name that an anchor brings in, with the strength of the link."""
+    """
+    Return the passages about a name that an anchor brings in, with the strength of the link.
+
+    An anchor that has every term of the requirement leaves nothing to look for.
+    """
     strong = [(-share, context.pages[n].text, n) for n, share in anchors.items() if share >= ANCHOR]
     linked: dict[int, float] = {}
     for share, _, anchor in sorted(strong)[:ANCHORS]:
+        if need.weights.keys() <= context.pages[anchor].counts.keys():
+            continue
         brought = context.pages[anchor].introduced(known)
         for number, page in context.pages.items():
             link = max((_about(page, name) for name in brought), default=0.0) * -share
