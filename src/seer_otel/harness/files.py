@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
+from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
+
 from seer_otel.dialects import otlp
 from seer_otel.dialects.event import retrieval_from_event
 from seer_otel.dialects.span import Span
@@ -32,6 +34,20 @@ class BadRecord:
 
 
 def read(path: str | Path) -> Iterator[Span | Retrieval | BadRecord]:
+    """
+    Read the spans and the events of a file; see `bodies`.
+
+    Raises:
+        OSError: The file cannot be opened.
+    """
+    for record in bodies(path):
+        if isinstance(record, TracesData):
+            yield from otlp.spans(record)
+        else:
+            yield record
+
+
+def bodies(path: str | Path) -> Iterator[TracesData | Retrieval | BadRecord]:
     """
     Read a file: a body of OTLP/JSON, or lines of such bodies and of retrieval events.
 
@@ -88,27 +104,26 @@ def _is_record(line: bytes) -> bool:
     return line.startswith(b"{") and isinstance(_parsed(line), dict)
 
 
-def _records(value: Any) -> Iterator[Span | Retrieval | str]:
+def _records(value: Any) -> Iterator[TracesData | Retrieval | str]:
     """Return the records in one JSON value; a message for each that cannot be read."""
     if isinstance(value, ValueError):
         yield f"this is no JSON: {value}"
     elif isinstance(value, list):
         for position, item in enumerate(value):
-            for record in _record(item):
-                yield f"[{position}]: {record}" if isinstance(record, str) else record
+            record = _record(item)
+            yield f"[{position}]: {record}" if isinstance(record, str) else record
     else:
-        yield from _record(value)
+        yield _record(value)
 
 
-def _record(value: Any) -> Iterator[Span | Retrieval | str]:
+def _record(value: Any) -> TracesData | Retrieval | str:
+    if not isinstance(value, dict):
+        return "this is neither OTLP nor an event, which are objects"
     try:
-        if not isinstance(value, dict):
-            yield "this is neither OTLP nor an event, which are objects"
-        elif "resourceSpans" in value or "resource_spans" in value:
-            yield from otlp.spans(otlp.from_json(value))
-        elif "context" in value or "task" in value:
-            yield retrieval_from_event(value)
-        else:
-            yield "this has neither resourceSpans, as OTLP has, nor task and context, as events"
+        if "resourceSpans" in value or "resource_spans" in value:
+            return otlp.from_json(value)
+        if "context" in value or "task" in value:
+            return retrieval_from_event(value)
     except Undecodable as error:
-        yield str(error)
+        return str(error)
+    return "this has neither resourceSpans, as OTLP has, nor task and context, as events"
