@@ -1,6 +1,7 @@
 """What leaves an application, as an evaluator receives it: over HTTP, from real processes."""
 
 import logging
+import socket
 import subprocess
 import sys
 import textwrap
@@ -297,11 +298,18 @@ def test_threads_and_many_traces(evaluator: Evaluator, application: Application)
     assert {f"search {number}": 25 for number in range(8)} == Counter(evaluator.names)
 
 
+@pytest.fixture
+def refused() -> Iterator[str]:
+    """An endpoint that nobody listens at, and nobody else will."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{taken.getsockname()[1]}"
+
+
 def test_with_nobody_there_an_application_goes_on_and_hears_of_it_once(
-    evaluator: Evaluator, caplog: pytest.LogCaptureFixture
+    refused: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    unused = evaluator.url.replace("127.0.0.1", "127.0.0.2")
-    processor = SeerSpanProcessor(unused, sample_rate=1.0)
+    processor = SeerSpanProcessor(refused, sample_rate=1.0)
     application = Application(processor, TracerProvider(shutdown_on_exit=False))
     for _ in range(3):
         application.retrieve()

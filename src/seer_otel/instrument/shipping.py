@@ -7,8 +7,10 @@ and send the headers of `OTEL_EXPORTER_OTLP_HEADERS`, which are another service'
 """
 
 import logging
+import math
 import os
 import threading
+import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -36,6 +38,8 @@ LONGEST_PAUSE_S: Final = 10.0
 """Between attempts at an evaluator that is away; doubled from the first to the longest."""
 SHUTDOWN_S: Final = 5.0
 """How long shutting down may take."""
+QUIET_S: Final = 600.0
+"""The same complaint is not logged again sooner."""
 
 _logger = logging.getLogger(__name__)
 
@@ -151,7 +155,7 @@ class Shipper:
         self._failures: int = 0
         self._flushes: int = 0
         self._given_up = False
-        self._complaints: set[str] = set()
+        self._complaints: dict[str, float] = {}
         self._thread: threading.Thread | None = None
 
     def _thread_runs(self) -> bool:
@@ -218,8 +222,6 @@ class Shipper:
         rejected = min(answer.rejected, spans)
         if rejected:
             self._complain("The evaluator rejects spans: %d of %d", rejected, spans)
-        else:
-            self._complaints.clear()
         self._settle(shipped=spans - rejected, dropped=rejected)
 
     def _pause(self, pause_s: float) -> None:
@@ -249,12 +251,13 @@ class Shipper:
 
     def _complain(self, message: str, *arguments: object) -> None:
         """
-        Log a warning once, until spans go through again.
+        Log a warning, unless the same was logged lately.
 
         Never under the lock: a log handler may itself end spans, or wait for a lock of its own.
         """
-        if message not in self._complaints:
-            self._complaints.add(message)
+        now = time.monotonic()
+        if now - self._complaints.get(message, -math.inf) >= QUIET_S:
+            self._complaints[message] = now
             _logger.warning(message, *arguments)
 
 
