@@ -66,7 +66,7 @@ def compose(
         metadata=json_object(attributes.get(semconv.METADATA)),
         surroundings=_surroundings(span),
         expected_outcome=text(attributes.get(semconv.EXPECTED_OUTCOME)),
-        passages_dropped=passages_dropped,
+        passages_dropped=passages_dropped + documents.left_out,
     )
 
 

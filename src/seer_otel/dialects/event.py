@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from seer_otel.dialects import passages
 from seer_otel.dialects.composition import ground_truth
+from seer_otel.dialects.passages import Documents
 from seer_otel.dialects.values import flag, identifier, json_object, number, parse_json, text
 from seer_otel.errors import Undecodable
-from seer_otel.retrieval import Passage, Retrieval
+from seer_otel.retrieval import Retrieval
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _KINDS: Final = {
@@ -36,9 +37,9 @@ def retrieval_from_event(event: Mapping[str, Any]) -> Retrieval:
         Undecodable: A field is not what it should be; the message says which, and what would do.
     """
     task, subquery = _text(event, "task"), _text(event, "subquery")
-    at = _time_ns(event.get("created_at"))
+    documents, at = _documents(event), _time_ns(event.get("created_at"))
     return Retrieval(
-        context=_context(event),
+        context=documents.passages,
         task=task,
         subquery=subquery,
         task_source="seer.task" if task else "query" if subquery else None,
@@ -47,6 +48,7 @@ def retrieval_from_event(event: Mapping[str, Any]) -> Retrieval:
         metadata=_object(event, "metadata"),
         conversation_id=identifier(event.get("conversation_id")),
         expected_outcome=_text(event, "expected_outcome"),
+        passages_dropped=documents.left_out,
         trace_id=_hex(event, "trace_id", 32),
         span_id=_hex(event, "span_id", 16),
         parent_span_id=_hex(event, "parent_span_id", 16),
@@ -58,7 +60,7 @@ def retrieval_from_event(event: Mapping[str, Any]) -> Retrieval:
     )
 
 
-def _context(event: Mapping[str, Any]) -> tuple[Passage, ...]:
+def _documents(event: Mapping[str, Any]) -> Documents:
     context = event.get("context")
     if context is None:
         raise Undecodable("context is missing: give a list of passages, [] where nothing was found")
@@ -72,7 +74,7 @@ def _context(event: Mapping[str, Any]) -> tuple[Passage, ...]:
     for position, item in enumerate(context):
         if not isinstance(item, str | Mapping):
             raise _wrong(f"context[{position}]", item, 'a text or an object like {"text": …}')
-    return passages.listed(context, text_key="text").passages
+    return passages.listed(context, text_key="text")
 
 
 def _text(event: Mapping[str, Any], name: str) -> str | None:

@@ -27,6 +27,9 @@ recorded and hidden; cut in the middle; some lost, and no telling which.
 
 _T = TypeVar("_T")
 
+_MOST: Final = 10_000
+"""Items of one list that are read. No real context has as many, and each takes time."""
+
 _TEXT_KEYS: Final = ("content", "page_content", "text", "document")
 _ID_KEYS: Final = ("id", "id_")
 _WRAPPERS: Final = ("document", "node")
@@ -40,6 +43,8 @@ class Documents:
     kind: Kind
     passages: tuple[Passage, ...] = ()
     """Every item in the order given. Filled only where `listed` or `hidden`."""
+    left_out: int = 0
+    """How many more items there were than are ever read."""
 
 
 ABSENT: Final = Documents("absent")
@@ -86,14 +91,14 @@ def _opened(value: object) -> Sequence[Any] | None:
     return [value] if text(value) else None
 
 
-def listed(items: Iterable[Any], text_key: str = "content") -> Documents:
+def listed(items: Sequence[Any], text_key: str = "content") -> Documents:
     """Read the items of a list of documents."""
-    read = [_item(item, text_key) for item in items]
+    read = [_item(item, text_key) for item in items[:_MOST]]
     passages = tuple(passage for passage, _ in read)
     if not passages:
         return EMPTY
     hidden = any(h for _, h in read) and all(passage.text is None for passage in passages)
-    return Documents("hidden" if hidden else "listed", passages)
+    return Documents("hidden" if hidden else "listed", passages, max(0, len(items) - _MOST))
 
 
 def flattened(attributes: Attributes, prefix: str, *, dropped: int) -> Documents:
@@ -117,7 +122,7 @@ def flattened(attributes: Attributes, prefix: str, *, dropped: int) -> Documents
         return ABSENT
     if dropped or min(items) > 0:
         return DROPPED
-    return listed(items[index] for index in sorted(items))
+    return listed([items[index] for index in sorted(items)])
 
 
 def ranked(documents: Documents) -> Documents:

@@ -85,7 +85,7 @@ class _Search:
         if found is None:
             self.redacted = self.redacted or is_redacted(value)
             return None
-        if looks_like_json(found):
+        if looks_like_json(found) or found == "null":
             try:
                 parsed = parse_json(found)
             except ValueError:

@@ -132,16 +132,19 @@ def is_settled(span_id: str, nodes: Mapping[str, Node]) -> bool:
 
 
 def _distinct(nodes: Iterable[Node]) -> dict[str, Node]:
-    """Keep one copy of each span: the first that says more than its ids."""
+    """Keep one copy of each span: of those that say most, the first."""
     distinct: dict[str, Node] = {}
     for copy in nodes:
-        if copy.span_id not in distinct or _is_bare(distinct[copy.span_id]):
+        known = distinct.get(copy.span_id)
+        if known is None or _says(copy) > _says(known):
             distinct[copy.span_id] = copy
     return distinct
 
 
-def _is_bare(node: Node) -> bool:
-    return node.reading is None and node.input is None and node.conversation_id is None
+def _says(node: Node) -> int:
+    if node.reading is not None:
+        return 2
+    return int(node.input is not None or node.conversation_id is not None)
 
 
 def _alone(reading: Reading, above: Above, below: Below) -> Resolution:

@@ -146,9 +146,10 @@ def render(inspection: Inspection) -> RenderableType:
     parts: list[RenderableType] = []
     if inspection.spans:
         parts += [_span_table(inspection), _task_table(inspection)]
-    counts = Counter(s.resolution.reason or s.resolution.status for s in inspection.spans)
-    explained = {**WHAT_TO_DO, "nested": NESTED}
-    for status, words in explained.items():
+    counts: Counter[str] = Counter(
+        span.resolution.reason or span.resolution.status for span in inspection.spans
+    )
+    for status, words in [*WHAT_TO_DO.items(), ("nested", NESTED)]:
         if counts[status]:
             parts.append(Text.assemble((f"{status} ({counts[status]}): ", "bold"), words))
     parts.append(Text(_summary(inspection)))

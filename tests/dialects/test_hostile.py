@@ -1,0 +1,170 @@
+"""Nothing that a span holds may raise, or take for ever."""
+
+import json
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seer_otel import dialects
+from seer_otel.dialects import Span, SpanEvent, otlp
+from seer_otel.dialects.trace import node, resolve, retrieval
+from seer_otel.errors import Undecodable
+
+KEYS = sorted(
+    {marker.decode() for marker in dialects.INPUT_MARKERS}
+    | {
+        "seer.context",
+        "seer.is_final_context",
+        "seer.sample_rate",
+        "seer.sampled",
+        "seer.metadata",
+        "seer.ground_truth",
+        "seer.expected_outcome",
+        "gen_ai.operation.name",
+        "gen_ai.retrieval.documents",
+        "gen_ai.retrieval.document_count",
+        "openinference.span.kind",
+        "input.mime_type",
+        "output.value",
+        "metadata",
+        "retrieval.documents",
+        "retrieval.documents.0.document.content",
+        "retrieval.documents.1.document.id",
+        "reranker.output_documents.0.document.score",
+    }
+)
+"""Every key that any dialect looks at, and some."""
+
+WORDS = st.sampled_from(
+    [
+        "retrieval",
+        "RETRIEVER",
+        "Reranker",
+        "EVALUATOR",
+        "__REDACTED__",
+        "",
+        " ",
+        "null",
+        "[]",
+        "{}",
+        '{"documents": []}',
+        '["a", {"id": 1}]',
+        '[{"role": "user", "content": "Who?"}]',
+        '{"args": ["x"], "kwargs": {"query": "Who?"}}',
+        '[{"content": "cut',
+        "\ud800",
+        '"\\ud800"',
+        "0.75",
+        "NaN",
+        "text/plain",
+    ]
+)
+FIELDS = ["content", "text", "document", "node", "id", "score", "rank", "metadata", "role"]
+FIELDS += ["query", "args", "kwargs", "data", "parts", "type", "document.content", "documents"]
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.binary(max_size=8) | WORDS
+    | st.text(st.characters(), max_size=20),
+    lambda inner: st.lists(inner, max_size=4)
+    | st.dictionaries(st.sampled_from(FIELDS) | st.text(max_size=5), inner, max_size=4),
+    max_leaves=12,
+)  # fmt: skip
+
+
+def as_text(value: Any) -> Any:
+    return json.dumps(value, default=repr)
+
+
+ATTRIBUTES = st.dictionaries(st.sampled_from(KEYS), VALUES | VALUES.map(as_text), max_size=8)
+IDS = st.sampled_from(["a", "b", "c", "d"])
+SPANS = st.builds(
+    Span,
+    trace_id=st.just("7e" * 16),
+    span_id=IDS,
+    parent_span_id=st.none() | IDS,
+    name=st.text(max_size=5),
+    start_ns=st.integers(0, 3),
+    end_ns=st.integers(0, 3),
+    attributes=ATTRIBUTES,
+    events=st.lists(st.builds(SpanEvent, st.text(), st.just(0), ATTRIBUTES), max_size=1).map(tuple),
+    status_code=st.integers(0, 2),
+    dropped_attributes=st.integers(0, 1),
+    scope_name=st.sampled_from(["", "seer_otel", "my.app"]),
+    resource=ATTRIBUTES,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(SPANS, max_size=5))
+def test_no_span_raises_and_every_retrieval_is_accounted_for(spans: list[Span]) -> None:
+    nodes = [node(span) for span in spans]
+    reading = resolve(nodes)
+
+    assert {n.span_id for n in nodes if n.reading} == set(reading.resolutions)
+    for n in nodes:
+        if n.reading is not None:
+            resolution = reading.resolutions[n.span_id]
+            built = retrieval(n, resolution)
+            assert (resolution.reason is None) == (resolution.status != "not_evaluable")
+            assert (resolution.task is None) == (resolution.task_source is None)
+            if resolution.judged:
+                assert built.queries != ()
+                json.dumps([p.text for p in built.context], ensure_ascii=False).encode()
+            for _, query in built.queries:
+                assert query.strip()
+                query.encode()
+
+
+@settings(max_examples=100, deadline=None)
+@given(VALUES)
+def test_no_body_raises_anything_but_undecodable(value: Any) -> None:
+    for tree in (value, {"resourceSpans": value}, {"resourceSpans": [{"scopeSpans": value}]}):
+        try:
+            traces = otlp.parse_json(as_text(tree))
+        except Undecodable:
+            continue
+        for span in otlp.spans(traces):
+            node(span)
+
+
+BOMBS = [
+    "[" * 100_000,
+    "[" * 100_000 + "]" * 100_000,
+    '{"documents":' * 20_000 + "[]" + "}" * 20_000,
+    '{"document":' * 400 + '"t"' + "}" * 400,
+    "x" * 10_000_000,
+    '"' + "x" * 10_000_000 + '"',
+    "[" + "9" * 200_000 + "]",
+    "[" + "1," * 500_000 + "1]",
+    '["\\ud800' + "x" * 1_000_000 + '"]',
+    " " * 10_000_000,
+    "-" * 1_000_000,
+]
+BOMBED = ["seer.context", "gen_ai.retrieval.documents", "retrieval.documents", "output.value"]
+BOMBED += ["input.value", "metadata", "seer.metadata", "seer.ground_truth"]
+
+
+@pytest.mark.parametrize("bomb", BOMBS, ids=range(len(BOMBS)))
+@pytest.mark.parametrize("key", BOMBED)
+def test_a_bomb_takes_no_time(key: str, bomb: str) -> None:
+    attributes = {"openinference.span.kind": "RETRIEVER", "gen_ai.operation.name": "retrieval"}
+    attributes.pop("openinference.span.kind" if key.startswith("gen_ai") else "x", None)
+    span = Span("7e" * 16, "a", None, "n", 0, 0, {**attributes, key: bomb})
+    start = time.monotonic()
+
+    resolve([node(span)])
+
+    assert time.monotonic() - start < 5
+
+
+def test_a_deep_structured_value_is_read() -> None:
+    value: Any = "t"
+    for _ in range(5_000):
+        value = {"document": value}
+    span = Span("7e" * 16, "a", None, "n", 0, 0, {"seer.context": [value], "input.value": value})
+
+    assert {"a": "no_content"} == {
+        i: r.reason or r.status for i, r in resolve([node(span)]).resolutions.items()
+    }
