@@ -49,7 +49,8 @@ def test_every_span_once_and_every_retrieval_with_one_carrier(
     for carrier in carriers:
         target = retrievals[carrier.links[0]]
         assert target.key == (carrier.key[0], carrier.parent_span_id)
-        assert target.end_ns == carrier.start_ns == carrier.end_ns
+        # Jaeger gives a span without any duration one nanosecond.
+        assert target.end_ns - 1 <= carrier.start_ns <= carrier.end_ns <= target.end_ns + 1
         assert target.service == carrier.service
 
 
