@@ -209,6 +209,18 @@ ENVIRONMENT: Mapping[str, str] = {
 """Environment variable to setting, for what one value can say."""
 
 
+FLAGS: Mapping[str, str] = {
+    "grpc": "--grpc",
+    "http": "--http",
+    "forward.url": "--forward",
+    "forward.protocol": "--forward-protocol",
+    "judge.kind": "--judge",
+    "sample_rate": "--sample-rate",
+    "hold.seconds": "--hold",
+    "data_dir": "--data-dir",
+}
+"""Setting to the flag that says it, for messages."""
+
 _SECTIONS = frozenset(
     {"forward", "judge", "hold", "trace_results", "shutdown", "limits"},
 )
@@ -234,7 +246,7 @@ def load(
         *_from_file(file),
         *_next_hop(environment),
         *((ENVIRONMENT[v], environment[v], v) for v in ENVIRONMENT if environment.get(v)),
-        *((k, v, f"--{k}") for k, v in (flags or {}).items() if v is not None),
+        *((k, v, FLAGS.get(k, k)) for k, v in (flags or {}).items() if v is not None),
     ):
         _set(settings, name, value)
         origin[name] = source

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import os
 import signal
 import socket
 import sys
@@ -276,12 +275,11 @@ def serve(config: Config) -> None:
     Raises:
         ConfigError: Anything at the start that cannot heal by itself.
     """
-    # Its own words about a port that is taken would stand beside ours.
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     logging.basicConfig(
         stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
     )
-    logging.getLogger("httpx").setLevel(logging.WARNING)
+    for name in ("httpx", "uvicorn"):
+        logging.getLogger(name).setLevel(logging.WARNING)
     asyncio.run(_serve(config))
 
 

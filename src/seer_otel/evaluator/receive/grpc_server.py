@@ -9,9 +9,9 @@ from grpc_health.v1 import health_pb2_grpc
 from grpc_health.v1._async import HealthServicer
 from grpc_health.v1.health_pb2 import HealthCheckResponse
 
-from seer_otel.errors import ConfigError
 from seer_otel.evaluator.intake import Intake, Signal
 from seer_otel.evaluator.receive import guard
+from seer_otel.evaluator.receive.address import listen
 from seer_otel.evaluator.receive.answers import answer
 from seer_otel.semconv import FORWARD_HEADER
 
@@ -56,13 +56,9 @@ class GrpcServer:
             ConfigError: The port is taken or the address is not this machine's.
         """
         host = self._address.rpartition(":")[0]
-        try:
-            port = self._server.add_insecure_port(self._address)
-        except RuntimeError:
-            raise ConfigError(
-                f"cannot listen on {self._address} (gRPC): the port is taken, or the address is "
-                "not this machine's; give another with --grpc HOST:PORT, or --grpc off"
-            ) from None
+        # gRPC says why only in a log of its own.
+        listen(self._address, "--grpc").close()
+        port = self._server.add_insecure_port(self._address)
         await self._server.start()
         await self._health.set("", HealthCheckResponse.SERVING)
         for signal in self._intake.signals:

@@ -3,8 +3,6 @@
 import asyncio
 import contextlib
 import json
-import os
-import socket
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 
@@ -15,9 +13,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from seer_otel.errors import ConfigError, TooLarge
+from seer_otel.errors import TooLarge
 from seer_otel.evaluator.intake import Intake, Signal
 from seer_otel.evaluator.receive import guard, json_bodies
+from seer_otel.evaluator.receive.address import listen
 from seer_otel.evaluator.receive.answers import Answer, Unsupported, answer
 from seer_otel.evaluator.telemetry.health import Health
 from seer_otel.evaluator.telemetry.metrics import Telemetry
@@ -91,20 +90,9 @@ class HttpServer:
         Raises:
             ConfigError: The port is taken or the address is not this machine's.
         """
-        host, _, port = self._address.rpartition(":")
-        try:
-            listener = socket.create_server(
-                (host.strip("[]"), int(port)),
-                family=socket.AF_INET6 if ":" in host else socket.AF_INET,
-                backlog=1024,
-            )
-        except OSError as error:
-            raise ConfigError(
-                f"cannot listen on {self._address} (HTTP): {os.strerror(error.errno or 0)}; "
-                "give another with --http HOST:PORT, or --http off"
-            ) from None
+        listener = listen(self._address, "--http")
         self._serving = asyncio.create_task(self._server.serve(sockets=[listener]))
-        return f"{host}:{listener.getsockname()[1]}"
+        return f"{self._address.rpartition(':')[0]}:{listener.getsockname()[1]}"
 
     async def stop(self) -> None:
         """Refuse what is new, finish what is under way."""
