@@ -40,7 +40,7 @@ def test_the_dialects_own_key_goes_first() -> None:
     item = {"content": "Theirs.", "text": "Ours."}
 
     assert "Theirs." == only(passages.listed([item])).text
-    assert "Ours." == only(passages.listed([item], text_key="text")).text
+    assert "Ours." == only(passages.listed([item], "text")).text
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,13 @@ def test_what_does_not_parse_was_cut(value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["__REDACTED__", ["__REDACTED__"], [{"id": "a", "content": "__REDACTED__"}]]
+    "value",
+    [
+        "__REDACTED__",
+        '"__REDACTED__"',
+        ["__REDACTED__"],
+        [{"id": "a", "content": "__REDACTED__"}],
+    ],
 )
 def test_documents_may_be_hidden(value: Any) -> None:
     assert "hidden" == passages.in_attribute(value).kind
@@ -157,6 +163,21 @@ def test_one_readable_text_among_hidden_ones_is_a_context() -> None:
     documents = passages.in_attribute(["__REDACTED__", "A text."])
 
     assert Documents("listed", (Passage(None), Passage("A text."))) == documents
+
+
+def test_what_a_function_returned_may_be_one_text() -> None:
+    assert ["A text."] == [p.text for p in passages.returned("A text.").passages]
+    assert ["A text."] == [p.text for p in passages.returned('"A text."').passages]
+    assert passages.in_attribute('["a"]') == passages.returned('["a"]')
+
+
+@pytest.mark.parametrize("value", [None, "", " ", "null", 12])
+def test_a_function_that_returned_nothing_returned_no_documents(value: Any) -> None:
+    assert ABSENT == passages.returned(value)
+
+
+def test_what_a_function_returned_may_be_cut() -> None:
+    assert CUT == passages.returned('["a", "b')
 
 
 def flat(count: int, first: int = 0) -> dict[str, Any]:

@@ -74,7 +74,7 @@ def _documents(event: Mapping[str, Any]) -> Documents:
     for position, item in enumerate(context):
         if not isinstance(item, str | Mapping):
             raise _wrong(f"context[{position}]", item, 'a text or an object like {"text": …}')
-    return passages.listed(context, text_key="text")
+    return passages.listed(context, "text")
 
 
 def _text(event: Mapping[str, Any], name: str) -> str | None:

@@ -53,13 +53,13 @@ CUT: Final = Documents("cut")
 DROPPED: Final = Documents("dropped")
 
 
-def in_attribute(value: object, text_key: str = "content") -> Documents:
+def in_attribute(value: object, *text_keys: str) -> Documents:
     """
     Read an attribute that holds all documents: a list, or a JSON text of one.
 
     Args:
         value: The attribute's value; None where the span has none.
-        text_key: The key under which the dialect itself puts an item's text.
+        text_keys: The keys under which the dialect itself puts an item's text; they go first.
     """
     if is_redacted(value):
         return Documents("hidden")
@@ -69,7 +69,21 @@ def in_attribute(value: object, text_key: str = "content") -> Documents:
         return CUT
     if items is None:
         return ABSENT
-    return listed(items, text_key)
+    return listed(items, *text_keys)
+
+
+def returned(value: object, *text_keys: str) -> Documents:
+    """
+    Read what a function returned, as it was recorded: documents, JSON of them, or one text.
+
+    Args:
+        value: The attribute's value; None where the span has none.
+        text_keys: The keys under which an item's text is looked for first.
+    """
+    said = text(value)
+    if said is not None and said.strip() != "null" and not looks_like_json(said):
+        return listed([said])
+    return in_attribute(value, *text_keys)
 
 
 def _opened(value: object) -> Sequence[Any] | None:
@@ -88,12 +102,12 @@ def _opened(value: object) -> Sequence[Any] | None:
         return inner if _is_list(inner) else [value]
     if _is_list(value):
         return value
-    return [value] if text(value) else None
+    return [value] if isinstance(value, str) and value.strip() else None
 
 
-def listed(items: Sequence[Any], text_key: str = "content") -> Documents:
+def listed(items: Sequence[Any], *text_keys: str) -> Documents:
     """Read the items of a list of documents."""
-    read = [_item(item, text_key) for item in items[:_MOST]]
+    read = [_item(item, text_keys) for item in items[:_MOST]]
     passages = tuple(passage for passage, _ in read)
     if not passages:
         return EMPTY
@@ -165,7 +179,7 @@ def with_ids(documents: Documents, output: object) -> Documents:
     return replace(documents, passages=passages)
 
 
-def _item(item: object, text_key: str) -> tuple[Passage, bool]:
+def _item(item: object, text_keys: tuple[str, ...]) -> tuple[Passage, bool]:
     """Read one item; also whether its text was hidden."""
     if isinstance(item, str):
         hidden = is_redacted(item)
@@ -173,7 +187,7 @@ def _item(item: object, text_key: str) -> tuple[Passage, bool]:
     if not isinstance(item, Mapping):
         return Passage(None), False
     inner, outer = _unwrapped(item)
-    texts = [inner.get(key) for key in dict.fromkeys((text_key, *_TEXT_KEYS))]
+    texts = [inner.get(key) for key in dict.fromkeys((*text_keys, *_TEXT_KEYS))]
     return Passage(
         text=_readable(texts),
         id=_first(identifier(fields.get(key)) for fields in (inner, outer) for key in _ID_KEYS),

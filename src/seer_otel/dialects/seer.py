@@ -19,7 +19,7 @@ def read(span: Span) -> Reading | None:
         span,
         name,
         question(span, semconv.SUBQUERY, semconv.GEN_AI_QUERY),
-        passages.in_attribute(span.attributes.get(semconv.CONTEXT), text_key="text"),
+        passages.in_attribute(span.attributes.get(semconv.CONTEXT), "text"),
         list_is_ranked=False,
         blank_is_empty=True,
     )
