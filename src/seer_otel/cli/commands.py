@@ -1,0 +1,229 @@
+"""The commands: what each takes. What they do is elsewhere, and imported when it is needed."""
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import click
+
+from seer_otel import __version__
+from seer_otel.cli import NOT_ALL_WELL, OK
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+_Format = Literal["table", "json"]
+
+_FILE: Final = click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
+_INPUT: Final = click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True)
+_OUTPUT: Final = click.Path(dir_okay=False, writable=True, path_type=Path)
+
+_config = click.option("--config", "file", type=_FILE, metavar="FILE", help="Settings in YAML.")
+_judge = click.option(
+    "--judge",
+    metavar="auto|local|openai|replay:FILE",
+    help="Who judges. auto: the model of SEER_JUDGE_MODEL, else local, without a network.",
+)
+_format = click.option(
+    "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True
+)
+
+
+def _examples(*lines: str) -> str:
+    """Return an epilog that keeps its lines."""
+    return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=_examples(
+        "seer-otel demo                              see it at work",
+        "seer-otel inspect spans.json                what would be judged, and why not the rest",
+        "seer-otel evaluate spans.json events.jsonl  judge files",
+        "seer-otel serve --forward http://jaeger:4317",
+    ),
+)
+@click.version_option(__version__, message="%(prog)s %(version)s")
+def seer_otel() -> None:
+    """
+    Score the retrieval steps of RAG and agent applications, inside OpenTelemetry.
+
+    Exit codes: 0 done; 1 done, but something failed or was left out; 2 cannot be done; 130 Ctrl-C.
+    """
+
+
+@seer_otel.command(
+    short_help="Receive OTLP, judge retrievals, forward every span.",
+    epilog=_examples(
+        "seer-otel serve --forward http://jaeger:4317",
+        "seer-otel serve --grpc 127.0.0.1:24317 --http 127.0.0.1:24318 \\",
+        "    --forward http://127.0.0.1:14318 --forward-protocol http/protobuf",
+        "SEER_JUDGE_MODEL=gpt-5-mini seer-otel serve --forward off --sample-rate 1",
+    ),
+)
+@_config
+@click.option("--grpc", metavar="HOST:PORT|off", help="Receive OTLP/gRPC.  [127.0.0.1:4317]")
+@click.option("--http", metavar="HOST:PORT|off", help="Receive OTLP/HTTP.  [127.0.0.1:4318]")
+@click.option("--forward", metavar="URL|off", help="Where spans go next; off: keep records only.")
+@click.option("--forward-protocol", type=click.Choice(["grpc", "http/protobuf"]))
+@_judge
+@click.option(
+    "--sample-rate", type=click.FloatRange(0, 1), metavar="R", help="Share of traces.  [0.1]"
+)
+@click.option("--hold", type=float, metavar="SECONDS", help="Longest wait for a verdict.  [30]")
+@click.option(
+    "--data-dir", type=click.Path(file_okay=False), metavar="DIR", help="What is held, on disk."
+)
+def serve(
+    file: Path | None,
+    grpc: str | None,
+    http: str | None,
+    forward: str | None,
+    forward_protocol: str | None,
+    judge: str | None,
+    sample_rate: float | None,
+    hold: float | None,
+    data_dir: str | None,
+) -> int:
+    """
+    Receive OTLP, judge retrievals, attach the scores, forward every span.
+
+    Without --forward the next hop is that of OTEL_EXPORTER_OTLP_ENDPOINT. `seer-otel config` shows
+    every setting.
+    """
+    flags = {
+        "grpc": grpc,
+        "http": http,
+        "forward.url": forward,
+        "forward.protocol": forward_protocol,
+        "judge.kind": judge,
+        "sample_rate": sample_rate,
+        "hold.seconds": hold,
+        "data_dir": data_dir,
+    }
+    from seer_otel.config import load
+
+    config = load(file, flags=flags)
+    from seer_otel.evaluator.app import serve as run
+
+    run(config)
+    return OK
+
+
+@seer_otel.command(
+    short_help="Show what would be judged of a file, and why not the rest.",
+    epilog=_examples(
+        "seer-otel inspect spans.json",
+        "kubectl logs collector | seer-otel inspect - --format json",
+    ),
+)
+@click.argument("file", type=_INPUT)
+@_format
+def inspect(file: str, form: _Format) -> int:
+    """
+    Show what is read from each retrieval span of FILE, and why others are not evaluated.
+
+    FILE holds OTLP JSON, or a line of it each; - is the standard input. Nothing is judged or sent.
+    """
+    from seer_otel.harness import inspect as inspection
+
+    found = inspection.inspect(file)
+    _print(form, lambda: inspection.as_json(found), lambda: inspection.render(found))
+    return NOT_ALL_WELL if found.bad_records else OK
+
+
+@seer_otel.command(
+    short_help="Judge the retrievals of files.",
+    epilog=_examples(
+        "seer-otel evaluate spans.json",
+        "seer-otel evaluate events.jsonl --format json > report.json",
+        "SEER_JUDGE_MODEL=gpt-5-mini seer-otel evaluate spans.json --record verdicts.jsonl",
+        "seer-otel evaluate spans.json --judge replay:verdicts.jsonl --output scored.otlp.json",
+    ),
+)
+@click.argument("files", type=_INPUT, nargs=-1, required=True, metavar="FILE...")
+@_config
+@_judge
+@click.option("--output", type=_OUTPUT, metavar="FILE", help="Write the spans with their scores.")
+@click.option("--record", type=_OUTPUT, metavar="FILE", help="Write the verdicts, for replay:FILE.")
+@_format
+def evaluate(
+    files: Sequence[str],
+    file: Path | None,
+    judge: str | None,
+    output: Path | None,
+    record: Path | None,
+    form: _Format,
+) -> int:
+    """
+    Judge every retrieval of FILE...: OTLP JSON, or lines of it or of events; - is standard input.
+
+    Sample rates count for nothing here. Exit code 0: nothing failed or was skipped.
+    """
+    from seer_otel.config import load
+    from seer_otel.harness import report, run
+
+    made = run.run(files, load(file, flags={"judge.kind": judge}), output=output, record=record)
+    _print(form, lambda: report.as_json(made), lambda: report.render(made))
+    return OK if made.all_is_well else NOT_ALL_WELL
+
+
+@seer_otel.command(
+    short_help="See it at work; or try a chain that is running.",
+    epilog=_examples(
+        "seer-otel demo",
+        "SEER_JUDGE_MODEL=gpt-5-mini seer-otel demo",
+        "seer-otel demo --endpoint http://localhost:4317 --jaeger http://localhost:16686",
+        "seer-otel demo --endpoint http://localhost:24318",
+    ),
+)
+@click.option(
+    "--endpoint", metavar="URL", help="Try a chain that runs: a Collector, the evaluator."
+)
+@click.option("--evaluator", metavar="URL", help="HTTP address of the evaluator in that chain.")
+@click.option("--jaeger", metavar="URL", help="Where Jaeger answers queries in that chain.")
+def demo(endpoint: str | None, evaluator: str | None, jaeger: str | None) -> int:
+    """
+    Run a small RAG application and show the scores of its retrievals.
+
+    With --endpoint it sends one such trace through a chain that is running, and says where it
+    stopped, if it did.
+    """
+    if endpoint is None and (evaluator or jaeger):
+        raise click.UsageError("--evaluator and --jaeger go with --endpoint")
+    if endpoint is not None:
+        from seer_otel.demo import chain
+
+        return OK if chain.check(endpoint, evaluator, jaeger) else NOT_ALL_WELL
+    from seer_otel.demo import run
+
+    run.run()
+    return OK
+
+
+@seer_otel.command(
+    short_help="Print the settings in force.",
+    epilog=_examples("seer-otel config", "seer-otel config --config seer.yaml"),
+)
+@_config
+def config(file: Path | None) -> int:
+    """Print the settings in force, as a file that --config takes; secrets are masked."""
+    from seer_otel.cli.settings import in_force
+
+    click.echo(in_force(file))
+    return OK
+
+
+def _print(
+    form: _Format, as_json: Callable[[], Any], render: Callable[[], "RenderableType"]
+) -> None:
+    if form == "json":
+        json.dump(as_json(), sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
+        click.echo()
+        return
+    from rich.console import Console
+
+    # A file or a pipe has no width: rather long lines than cut ones.
+    Console(width=None if sys.stdout.isatty() else 160).print(render())

@@ -1,0 +1,89 @@
+"""From files to what is judged: every retrieval of spans and events, or why it is not judged."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
+
+from seer_otel.dialects import otlp
+from seer_otel.dialects.trace import Node, node, resolve, retrieval
+from seer_otel.harness.files import BadRecord, bodies
+from seer_otel.retrieval import Retrieval
+
+NESTED = "nested"
+"""The reason that is in no total."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One retrieval of the files."""
+
+    retrieval: Retrieval
+    skip_reason: str | None = None
+    """Why it is not judged; None where it is."""
+    from_event: bool = False
+    """Whether it is an event, rather than a span."""
+
+
+@dataclass(slots=True)
+class Gathered:
+    """What files hold."""
+
+    candidates: list[Candidate] = field(default_factory=list)
+    """In the order of the files, spans before events; each span once."""
+    traces: TracesData = field(default_factory=TracesData)
+    """All spans as they came, retrievals or not."""
+    bad_records: list[BadRecord] = field(default_factory=list)
+    spans: int = 0
+
+
+def gather(paths: Iterable[str | Path]) -> Gathered:
+    """
+    Read files; the spans of a trace may be spread over all of them.
+
+    An event without a record id is known by its file and its number among the events of it.
+
+    Raises:
+        OSError: A file cannot be opened.
+    """
+    gathered = Gathered()
+    events: list[Candidate] = []
+    for path in paths:
+        before = len(events)
+        for body in bodies(path):
+            if isinstance(body, BadRecord):
+                gathered.bad_records.append(body)
+            elif isinstance(body, TracesData):
+                gathered.traces.MergeFrom(body)
+            else:
+                name = f"{Path(path).name}#{len(events) - before + 1}"
+                events.append(_of_event(replace(body, record_id=body.record_id or name)))
+    nodes: dict[tuple[str, str], Node] = {}
+    for span in otlp.spans(gathered.traces):
+        nodes.setdefault((span.trace_id, span.span_id), node(span))
+    gathered.spans = len(nodes)
+    gathered.candidates = [*_of_spans(list(nodes.values())), *events]
+    return gathered
+
+
+def _of_spans(nodes: Sequence[Node]) -> Iterable[Candidate]:
+    by_trace: dict[str, list[Node]] = {}
+    for each in nodes:
+        by_trace.setdefault(each.trace_id, []).append(each)
+    readings = {trace_id: resolve(own) for trace_id, own in by_trace.items()}
+    for each in nodes:
+        if each.reading is not None:
+            resolution = readings[each.trace_id].resolutions[each.span_id]
+            reason = NESTED if resolution.status == "nested" else resolution.reason
+            yield Candidate(retrieval(each, resolution), reason)
+
+
+def _of_event(event: Retrieval) -> Candidate:
+    """Skip what has no query, and a context of which nothing can be read: that is not empty."""
+    reason = None
+    if not event.queries:
+        reason = "no_query"
+    elif any(p.text is None for p in event.context) and not any(p.readable for p in event.context):
+        reason = "no_content"
+    return Candidate(event, reason, from_event=True)

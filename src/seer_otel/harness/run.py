@@ -1,0 +1,96 @@
+"""One run over files: open the judge, judge, write what was asked for."""
+
+import asyncio
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from seer_otel.config import Config
+from seer_otel.harness.annotate import annotated, write
+from seer_otel.harness.candidates import Gathered, gather
+from seer_otel.harness.evaluate import Outcome, evaluate
+from seer_otel.harness.report import Report
+from seer_otel.judge.assess import Assessor
+from seer_otel.judge.layout import Limits
+from seer_otel.judge.protocol import Judge
+from seer_otel.judge.recording import Recording
+from seer_otel.judge.select import JudgeSettings, describe, open_judge
+
+
+def run(
+    files: Iterable[str], config: Config, *, output: Path | None = None, record: Path | None = None
+) -> Report:
+    """
+    Judge all retrievals of files with the configured judge.
+
+    The judge, and where it sends text, is said on the standard error before anything is sent; a
+    terminal gets a progress bar there.
+
+    Args:
+        files: Paths; `-` is the standard input.
+        config: Its judge, limits and thresholds count.
+        output: Where to write the spans with their results.
+        record: Where to write the verdicts, for the replay judge.
+
+    Raises:
+        ConfigError: There is no such judge.
+        OSError: A file cannot be opened or written.
+    """
+    settings = judge_settings(config)
+    print(describe(settings), file=sys.stderr, flush=True)
+    gathered = gather(files)
+    limits = Limits(**config.limits.model_dump(exclude={"request_bytes"}))
+    judge = open_judge(settings)
+    outcomes = asyncio.run(_judge(gathered, judge, limits, config.judge.concurrency))
+    if record is not None:
+        _recording(outcomes, limits).write(record)
+    if output is not None:
+        thresholds = {str(name): value for name, value in config.thresholds.items()}
+        write(annotated(gathered.traces, outcomes, thresholds), output)
+    return Report(outcomes, gathered.bad_records, judge.name, judge.revision, gathered.spans)
+
+
+def judge_settings(config: Config) -> JudgeSettings:
+    """Return the part of the configuration that opens a judge."""
+    key = config.judge.api_key
+    return JudgeSettings(
+        kind=config.judge.kind,
+        model=config.judge.model,
+        base_url=config.judge.base_url,
+        api_key=key.get_secret_value() if key is not None else None,
+        timeout_s=config.judge.timeout,
+        concurrency=config.judge.concurrency,
+    )
+
+
+async def _judge(
+    gathered: Gathered, judge: Judge, limits: Limits, concurrency: int
+) -> list[Outcome]:
+    assessor = Assessor(judge, limits=limits)
+    columns = TextColumn("judging"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    console = Console(stderr=True)
+    try:
+        with Progress(
+            *columns, console=console, transient=True, disable=not console.is_terminal
+        ) as progress:
+            bar = progress.add_task("", total=len(gathered.candidates))
+            return await evaluate(
+                gathered.candidates,
+                assessor,
+                concurrency=concurrency,
+                advance=lambda: progress.advance(bar),
+            )
+    finally:
+        await assessor.aclose()
+        await judge.aclose()
+
+
+def _recording(outcomes: Iterable[Outcome], limits: Limits) -> Recording:
+    recording = Recording()
+    for outcome in outcomes:
+        if outcome.verdict is not None:
+            recording.add_verdict(outcome.candidate.retrieval, outcome.verdict, limits)
+    return recording
