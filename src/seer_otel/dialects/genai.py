@@ -5,7 +5,7 @@ from seer_otel.dialects import passages
 from seer_otel.dialects.composition import compose
 from seer_otel.dialects.inputs import question
 from seer_otel.dialects.passages import EMPTY
-from seer_otel.dialects.reading import Reading
+from seer_otel.dialects.reading import Instrumentation, Reading
 from seer_otel.dialects.span import Span
 from seer_otel.dialects.values import number
 
@@ -13,6 +13,19 @@ name = "genai"
 markers: tuple[bytes, ...] = (
     b"retrieval",
 )  # the value of the operation; its key is on every GenAI span
+_CAPTURE = "`OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY` or `SPAN_AND_EVENT`"
+instrumentations = (
+    Instrumentation(
+        "OpenTelemetry GenAI: LangChain, LlamaIndex, from 1.2b0",
+        f"{_CAPTURE}, and a resolver for the texts, or `seer.context`.",
+        "The texts: ids and scores alone are recorded.",
+    ),
+    Instrumentation("OpenTelemetry GenAI: LangChain, 1.1b0", f"{_CAPTURE}.", "Scores."),
+    Instrumentation(
+        "Any other that follows the convention, such as LoongSuite",
+        "`gen_ai.retrieval.documents` with a text in each item (`content` or `text`).",
+    ),
+)
 
 
 def read(span: Span) -> Reading | None:

@@ -5,7 +5,7 @@ from seer_otel.dialects import passages
 from seer_otel.dialects.composition import compose
 from seer_otel.dialects.inputs import question
 from seer_otel.dialects.passages import ABSENT, DROPPED, EMPTY, Documents
-from seer_otel.dialects.reading import Reading
+from seer_otel.dialects.reading import Instrumentation, Reading
 from seer_otel.dialects.span import Span
 from seer_otel.dialects.values import is_redacted
 
@@ -13,6 +13,15 @@ name = "openinference"
 markers: tuple[bytes, ...] = (
     semconv.OPENINFERENCE_KIND.encode(),
 )  # the kind itself comes in any case
+instrumentations = (
+    Instrumentation(
+        "OpenInference: LangChain, LlamaIndex, Haystack and others",
+        "Neither `OPENINFERENCE_HIDE_INPUTS` nor `OPENINFERENCE_HIDE_OUTPUTS` nor "
+        "`OPENINFERENCE_HIDE_RETRIEVAL_DOCUMENTS`. A document takes 4 attributes, of 128: above "
+        "30 documents, or 15 of a reranker, raise `OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT`.",
+        "Scores with LangChain; the query of Haystack's retrievers by vector and of some rankers.",
+    ),
+)
 
 
 def read(span: Span) -> Reading | None:

@@ -57,9 +57,21 @@ class Reading:
     passages_dropped: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Instrumentation:
+    """One instrumentation that writes a dialect, for the page that tells its users what to do."""
+
+    name: str
+    """As its users know it. Markdown, like the rest."""
+    needs: str
+    """What to switch on, or not to exceed, for its retrievals to be judged."""
+    lost: str = "–"
+    """What it never records, or cuts, and what serves instead."""
+
+
 class Dialect(Protocol):
     """
-    One instrumentation's way of recording a retrieval: a module that has these three names.
+    One way of recording a retrieval: a module that has these four names.
 
     Adding a dialect is adding its module to `dialects.DIALECTS`.
     """
@@ -67,6 +79,8 @@ class Dialect(Protocol):
     name: str
     markers: tuple[bytes, ...]
     """Byte strings of which every span of this dialect contains at least one, encoded as OTLP."""
+    instrumentations: tuple[Instrumentation, ...]
+    """Who writes it."""
 
     def read(self, span: Span) -> Reading | None:
         """

@@ -4,11 +4,14 @@ from seer_otel import semconv
 from seer_otel.dialects import passages
 from seer_otel.dialects.composition import compose
 from seer_otel.dialects.inputs import question
-from seer_otel.dialects.reading import Reading
+from seer_otel.dialects.reading import Instrumentation, Reading
 from seer_otel.dialects.span import Span
 
 name = "seer"
 markers: tuple[bytes, ...] = (semconv.CONTEXT.encode(), b"retrieval")
+instrumentations = (
+    Instrumentation("seer-otel, or `seer.*` written by hand in any language", "`seer.context`"),
+)
 
 
 def read(span: Span) -> Reading | None:
