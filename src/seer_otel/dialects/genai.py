@@ -14,7 +14,7 @@ markers: tuple[bytes, ...] = (
     b"retrieval",
 )  # the value of the operation; its key is on every GenAI span
 _CAPTURE = "`OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY` or `SPAN_AND_EVENT`"
-instrumentations = (
+instrumentations: tuple[Instrumentation, ...] = (
     Instrumentation(
         "OpenTelemetry GenAI: LangChain, LlamaIndex, from 1.2b0",
         f"{_CAPTURE}, and a resolver for the texts, or `seer.context`.",

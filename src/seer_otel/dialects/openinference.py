@@ -13,7 +13,7 @@ name = "openinference"
 markers: tuple[bytes, ...] = (
     semconv.OPENINFERENCE_KIND.encode(),
 )  # the kind itself comes in any case
-instrumentations = (
+instrumentations: tuple[Instrumentation, ...] = (
     Instrumentation(
         "OpenInference: LangChain, LlamaIndex, Haystack and others",
         "Neither `OPENINFERENCE_HIDE_INPUTS` nor `OPENINFERENCE_HIDE_OUTPUTS` nor "

@@ -9,7 +9,7 @@ from seer_otel.dialects.span import Span
 
 name = "seer"
 markers: tuple[bytes, ...] = (semconv.CONTEXT.encode(), b"retrieval")
-instrumentations = (
+instrumentations: tuple[Instrumentation, ...] = (
     Instrumentation("seer-otel, or `seer.*` written by hand in any language", "`seer.context`"),
 )
 
