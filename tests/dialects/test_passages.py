@@ -27,6 +27,8 @@ def only(documents: Documents) -> Passage:
         {"document": {"content": "A text."}},
         {"document.content": "A text."},
         {"node": {"text": "A text."}},
+        ["A text.", 0.5],
+        [{"page_content": "A text."}, None],
         {"content": "", "text": "A text."},
         {"content": None, "page_content": "A text."},
         {"content": "A text.", "metadata": {"content": "Not this.", "text": "Nor this."}},
@@ -44,7 +46,17 @@ def test_the_dialects_own_key_goes_first() -> None:
 
 
 @pytest.mark.parametrize(
-    "item", [{"body": "A text."}, {}, {"content": 12}, {"content": ["A text."]}, None, 12, ["x"]]
+    "item",
+    [
+        {"body": "A text."},
+        {},
+        {"content": 12},
+        {"content": ["A text."]},
+        None,
+        12,
+        ["x"],
+        ["x", "y"],
+    ],
 )
 def test_other_keys_and_other_items_hold_no_text_but_keep_their_place(item: Any) -> None:
     documents = passages.listed([item, "A text."])
@@ -106,6 +118,9 @@ def test_a_wrapper_may_hold_the_id_or_the_score() -> None:
 
     assert Passage("t", id="n1", score=0.5) == only(passages.listed([item]))
     assert Passage("t", id="d1", score=0.5) == only(passages.listed([other]))
+    assert Passage("t", id="n1", score=0.5) == only(
+        passages.listed([[{"id": "n1", "text": "t"}, 0.5]])
+    )
 
 
 def test_metadata_may_be_json() -> None:

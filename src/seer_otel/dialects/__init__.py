@@ -2,7 +2,7 @@
 
 from seer_otel.dialects.inputs import INPUT_MARKERS, conversation_id, readable_input
 from seer_otel.dialects.reading import Dialect, Reading
-from seer_otel.dialects.registry import DIALECTS, MARKERS, is_evaluated, read
+from seer_otel.dialects.registry import DIALECTS, MARKERS, is_evaluated, read, with_tools
 from seer_otel.dialects.span import Span, SpanEvent
 
 __all__ = [
@@ -17,4 +17,5 @@ __all__ = [
     "is_evaluated",
     "read",
     "readable_input",
+    "with_tools",
 ]

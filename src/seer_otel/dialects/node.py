@@ -1,10 +1,11 @@
 """What one span contributes to its trace."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from seer_otel.dialects.inputs import conversation_id, input_question
-from seer_otel.dialects.reading import Reading
-from seer_otel.dialects.registry import read
+from seer_otel.dialects.reading import Dialect, Reading
+from seer_otel.dialects.registry import DIALECTS, read
 from seer_otel.dialects.span import Span
 
 
@@ -25,11 +26,23 @@ class Node:
     conversation_id: str | None = None
     reading: Reading | None = None
     """Set exactly where the span is a retrieval."""
+    record_id: str | None = None
+    """
+    Set where this is a logged event in the trace's place of a span. It is nested in nothing: who
+    logs a retrieval wants it judged.
+    """
+    about: str | None = None
+    """Id of the span that an event was logged in. Its own id is then nobody else's."""
+
+    @property
+    def target_id(self) -> str:
+        """Id of the span that its results are about."""
+        return self.about or self.span_id
 
 
-def node(span: Span) -> Node:
+def node(span: Span, dialects: Sequence[Dialect] = DIALECTS) -> Node:
     """Keep of a span what its trace needs to know."""
-    reading = read(span)
+    reading = read(span, dialects)
     asked = input_question(span)
     return Node(
         trace_id=span.trace_id,

@@ -30,6 +30,9 @@ _T = TypeVar("_T")
 _MOST: Final = 10_000
 """Items of one list that are read. No real context has as many, and each takes time."""
 
+LANGCHAIN_KEYS: Final = ("page_content", "pageContent")
+"""Where LangChain puts a document's text, in Python and in JavaScript."""
+
 _TEXT_KEYS: Final = ("content", "page_content", "text", "document")
 _ID_KEYS: Final = ("id", "id_")
 _WRAPPERS: Final = ("document", "node")
@@ -184,6 +187,8 @@ def _item(item: object, text_keys: tuple[str, ...]) -> tuple[Passage, bool]:
     if isinstance(item, str):
         hidden = is_redacted(item)
         return Passage(None if hidden else mended(item)), hidden
+    if _is_scored(item):
+        item = {"document": item[0], "score": item[1]}
     if not isinstance(item, Mapping):
         return Passage(None), False
     inner, outer = _unwrapped(item)
@@ -198,6 +203,16 @@ def _item(item: object, text_keys: tuple[str, ...]) -> tuple[Passage, bool]:
         rank=_first(integer(fields.get("rank")) for fields in (inner, outer)),
         metadata=json_object(inner.get("metadata", inner.get("meta"))),
     ), any(is_redacted(value) for value in texts)
+
+
+def _is_scored(item: object) -> TypeGuard[Sequence[Any]]:
+    """Whether an item is a pair of a document and its score, as vector stores give them."""
+    return (
+        _is_list(item)
+        and len(item) == 2
+        and isinstance(item[0], str | Mapping)
+        and isinstance(item[1], int | float | None)
+    )
 
 
 def _unwrapped(item: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:

@@ -1,13 +1,23 @@
 """The dialects in use, and the one question to them: what does this span say?"""
 
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from seer_otel import semconv
-from seer_otel.dialects import genai, openinference, seer
+from seer_otel.dialects import genai, langfuse, langsmith, mlflow, openinference, seer, trulens
 from seer_otel.dialects.reading import Dialect, Reading
 from seer_otel.dialects.span import Span
+from seer_otel.dialects.tool import ToolDialect
 
-DIALECTS: Final[tuple[Dialect, ...]] = (seer, openinference, genai)
+DIALECTS: Final[tuple[Dialect, ...]] = (
+    seer,
+    openinference,
+    langfuse,
+    mlflow,
+    langsmith,
+    trulens,
+    genai,
+)
 """
 In the order in which they are asked.
 
@@ -15,11 +25,19 @@ Our own keys go before everybody's; a vendor's own marker before the GenAI opera
 vendors set misleadingly.
 """
 
-MARKERS: Final = tuple(dict.fromkeys(marker for d in DIALECTS for marker in d.markers))
+MARKERS: Final = tuple(
+    dict.fromkeys(marker for d in (*DIALECTS, ToolDialect(())) for marker in d.markers)
+)
 """Byte strings: a span whose OTLP bytes contain none of them is no retrieval."""
 
 
-def read(span: Span) -> Reading | None:
+def with_tools(names: Iterable[str]) -> tuple[Dialect, ...]:
+    """Return the dialects, and that of the tools with these names where there are any."""
+    named = frozenset(names)
+    return (*DIALECTS, ToolDialect(named)) if named else DIALECTS
+
+
+def read(span: Span, dialects: Sequence[Dialect] = DIALECTS) -> Reading | None:
     """
     Read a span in the first dialect that fits.
 
@@ -27,7 +45,7 @@ def read(span: Span) -> Reading | None:
     """
     if _is_evaluation(span):
         return None
-    readings = (dialect.read(span) for dialect in DIALECTS)
+    readings = (dialect.read(span) for dialect in dialects)
     return next((reading for reading in readings if reading is not None), None)
 
 
