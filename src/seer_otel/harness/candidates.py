@@ -8,7 +8,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 
 from seer_otel.dialects import otlp
 from seer_otel.dialects.trace import Node, node, resolve, retrieval
-from seer_otel.harness.files import BadRecord, bodies
+from seer_otel.harness.files import STDIN, BadRecord, bodies
 from seer_otel.retrieval import Retrieval
 
 NESTED = "nested"
@@ -50,15 +50,17 @@ def gather(paths: Iterable[str | Path]) -> Gathered:
     gathered = Gathered()
     events: list[Candidate] = []
     for path in paths:
-        before = len(events)
+        file = "stdin" if str(path) == STDIN else Path(path).name
+        number = 0
         for body in bodies(path):
             if isinstance(body, BadRecord):
                 gathered.bad_records.append(body)
             elif isinstance(body, TracesData):
                 gathered.traces.MergeFrom(body)
             else:
-                name = f"{Path(path).name}#{len(events) - before + 1}"
-                events.append(_of_event(replace(body, record_id=body.record_id or name)))
+                number += 1
+                record_id = body.record_id or f"{file}#{number}"
+                events.append(_of_event(replace(body, record_id=record_id)))
     nodes: dict[tuple[str, str], Node] = {}
     for span in otlp.spans(gathered.traces):
         nodes.setdefault((span.trace_id, span.span_id), node(span))

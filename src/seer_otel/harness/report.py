@@ -181,21 +181,24 @@ def _table(report: Report) -> Table:
     table.add_column("Missing, or why there is no score")
     hops = Counter(o.candidate.retrieval.trace_id for o in report.outcomes if o.verdict is not None)
     for outcome in report.counted():
-        retrieval = outcome.candidate.retrieval
+        trace_id = outcome.candidate.retrieval.trace_id
         label = _label(outcome)
-        if outcome.verdict is None:
-            reason = outcome.candidate.skip_reason or ""
-            table.add_row(label, "task", *_cells({}), Text(reason, style=_STYLES["skipped"]))
-        for evaluation in outcome.verdict.evaluations if outcome.verdict is not None else ():
-            if evaluation.scope == "trace" and (
-                not retrieval.trace_id or hops[retrieval.trace_id] == 1
-            ):
-                continue  # it says the same again
-            remark = Text(shown(_remark(evaluation), 160), style=_STYLES[evaluation.status])
-            table.add_row(label, evaluation.scope, *_cells(scores(evaluation)), remark)
+        for scope, defined, remark in _rows(outcome, alone=not trace_id or hops[trace_id] == 1):
+            table.add_row(label, scope, *_cells(defined), remark)
             label = Text()
         table.add_section()
     return table
+
+
+def _rows(outcome: Outcome, *, alone: bool) -> Iterator[tuple[str, Mapping[str, float], Text]]:
+    """Return scope, scores and remark of each result; that of a trace with one hop says nothing."""
+    if outcome.verdict is None:
+        yield "task", {}, Text(outcome.candidate.skip_reason or "", style=_STYLES["skipped"])
+        return
+    for evaluation in outcome.verdict.evaluations:
+        if not (alone and evaluation.scope == "trace"):
+            remark = Text(shown(_remark(evaluation), 160), style=_STYLES[evaluation.status])
+            yield evaluation.scope, scores(evaluation), remark
 
 
 def _label(outcome: Outcome) -> Text:
@@ -227,12 +230,15 @@ def _unranked(evaluation: Evaluation) -> list[str]:
 
 
 def _means(report: Report) -> Table:
-    table = Table("Means")
-    for title in (*_COLUMNS.values(), "n"):
-        table.add_column(title, justify="right")
-    for scope, by_name in _values(report.evaluations()).items():
-        means = {name: fmean(each) for name, each in by_name.items()}
-        table.add_row(scope, *_cells(means), str(len(by_name.get("recall", []))))
+    """Lay out the means, each with the number of values that it is of."""
+    values = _values(report.evaluations())
+    table = Table("Mean (of)")
+    for scope in values:
+        table.add_column(scope, justify="right")
+    for name in ATTRIBUTES:
+        found = [by_name.get(name) for by_name in values.values()]
+        if any(found):
+            table.add_row(name, *(f"{fmean(v):.3f} ({len(v)})" if v else "–" for v in found))
     return table
 
 

@@ -40,10 +40,10 @@ def run(
         OSError: A file cannot be opened or written.
     """
     settings = judge_settings(config)
+    judge = open_judge(settings)
     print(describe(settings), file=sys.stderr, flush=True)
     gathered = gather(files)
     limits = Limits(**config.limits.model_dump(exclude={"request_bytes"}))
-    judge = open_judge(settings)
     outcomes = asyncio.run(_judge(gathered, judge, limits, config.judge.concurrency))
     if record is not None:
         _recording(outcomes, limits).write(record)
