@@ -34,6 +34,17 @@ KEYS = sorted(
         "retrieval.documents.0.document.content",
         "retrieval.documents.1.document.id",
         "reranker.output_documents.0.document.score",
+        "langfuse.observation.type",
+        "langfuse.observation.output",
+        "mlflow.spanType",
+        "mlflow.spanOutputs",
+        "langsmith.span.kind",
+        "gen_ai.completion",
+        "ai.observability.span_type",
+        "ai.observability.retrieval.retrieved_contexts",
+        "ai.observability.retrieval.num_contexts",
+        "gen_ai.tool.name",
+        "gen_ai.tool.call.result",
     }
 )
 """Every key that any dialect looks at, and some."""
@@ -44,6 +55,11 @@ WORDS = st.sampled_from(
         "RETRIEVER",
         "Reranker",
         "EVALUATOR",
+        "retriever",
+        '"RERANKER"',
+        "execute_tool",
+        "TOOL",
+        '{"output": [["a", 0.5]]}',
         "__REDACTED__",
         "",
         " ",
@@ -91,7 +107,7 @@ SPANS = st.builds(
     events=st.lists(st.builds(SpanEvent, st.text(), st.just(0), ATTRIBUTES), max_size=1).map(tuple),
     status_code=st.integers(0, 2),
     dropped_attributes=st.integers(0, 1),
-    scope_name=st.sampled_from(["", "seer_otel", "my.app"]),
+    scope_name=st.sampled_from(["", "seer_otel", "my.app", "mlflow.tracing.provider"]),
     resource=ATTRIBUTES,
 )
 
@@ -99,7 +115,8 @@ SPANS = st.builds(
 @settings(max_examples=100, deadline=None)
 @given(st.lists(SPANS, max_size=5))
 def test_no_span_raises_and_every_retrieval_is_accounted_for(spans: list[Span]) -> None:
-    nodes = [node(span) for span in spans]
+    dialects_and_tools = dialects.with_tools(["", "retrieval"])
+    nodes = [node(span, dialects_and_tools) for span in spans]
     reading = resolve(nodes)
 
     assert {n.span_id for n in nodes if n.reading} == set(reading.resolutions)
@@ -144,6 +161,17 @@ BOMBS = [
 ]
 BOMBED = ["seer.context", "gen_ai.retrieval.documents", "retrieval.documents", "output.value"]
 BOMBED += ["input.value", "metadata", "seer.metadata", "seer.ground_truth"]
+FOREIGN = [
+    ("langfuse.observation.type", "retriever", "langfuse.observation.output"),
+    ("mlflow.spanType", '"RETRIEVER"', "mlflow.spanOutputs"),
+    ("langsmith.span.kind", "retriever", "gen_ai.completion"),
+    (
+        "ai.observability.span_type",
+        "retrieval",
+        "ai.observability.retrieval.retrieved_contexts",
+    ),
+]
+"""Marker, its value, and the attribute with the documents."""
 
 
 @pytest.mark.parametrize("bomb", BOMBS, ids=range(len(BOMBS)))
@@ -152,6 +180,17 @@ def test_a_bomb_takes_no_time(key: str, bomb: str) -> None:
     attributes = {"openinference.span.kind": "RETRIEVER", "gen_ai.operation.name": "retrieval"}
     attributes.pop("openinference.span.kind" if key.startswith("gen_ai") else "x", None)
     span = Span("7e" * 16, "a", None, "n", 0, 0, {**attributes, key: bomb})
+    start = time.monotonic()
+
+    resolve([node(span)])
+
+    assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize("bomb", BOMBS, ids=range(len(BOMBS)))
+@pytest.mark.parametrize(("marker", "kind", "key"), FOREIGN)
+def test_a_bomb_in_any_dialect_takes_no_time(marker: str, kind: str, key: str, bomb: str) -> None:
+    span = Span("7e" * 16, "a", None, "n", 0, 0, {marker: kind, key: bomb})
     start = time.monotonic()
 
     resolve([node(span)])
