@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 
 from seer_otel import sampling
 from seer_otel.clock import Clock
+from seer_otel.dialects import DIALECTS, Dialect
 from seer_otel.dialects.attach import append, unevaluated
 from seer_otel.errors import NextHopRefused, Overloaded, Undecodable
 from seer_otel.evaluator.envelope import Envelope, Place
@@ -64,6 +65,7 @@ class Intake:
         sample_rate: float,
         admission: Admission,
         signals: Sequence[Signal] = ("traces", "metrics", "logs"),
+        dialects: Sequence[Dialect] = DIALECTS,
     ) -> None:
         self._store = store
         self._onward = onward
@@ -72,6 +74,7 @@ class Intake:
         self._clock = clock
         self._sample_rate = sample_rate
         self._admission = admission
+        self._dialects = dialects
         self.signals: Sequence[Signal] = signals if onward is not None else ("traces",)
         """The signals that are taken: others have nowhere to go."""
         self._taking: set[asyncio.Task[bytes]] = set()
@@ -140,7 +143,7 @@ class Intake:
             raise Overloaded(full, 2.0)
         envelope = Envelope.open(body)
         total = len(envelope)
-        found = sort(envelope, self._wanted)
+        found = sort(envelope, self._wanted, self._dialects)
         self._telemetry.count(metrics.UNREADABLE, found.unreadable)
         self._telemetry.count(metrics.EVALUATED_BEFORE, found.evaluated_before)
         holding = self._decide(envelope, found)

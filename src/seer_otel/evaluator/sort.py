@@ -6,7 +6,7 @@ strict parser would take passes with its neighbours.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from google.protobuf.message import DecodeError
@@ -15,7 +15,7 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1 import trace_pb2
 
 from seer_otel import dialects, semconv
-from seer_otel.dialects import otlp, trace
+from seer_otel.dialects import DIALECTS, Dialect, otlp, trace
 from seer_otel.dialects.span import Span
 from seer_otel.evaluator.envelope import Enclosed, Envelope, Head, Place, head
 
@@ -49,7 +49,11 @@ class Sorted:
     """Whether a span was replaced in the envelope."""
 
 
-def sort(envelope: Envelope, wanted: Callable[[str], bool]) -> Sorted:
+def sort(
+    envelope: Envelope,
+    wanted: Callable[[str], bool],
+    dialects: Sequence[Dialect] = DIALECTS,
+) -> Sorted:
     """Sort the spans of a request; `wanted` says whose nodes are worth remembering."""
     found = Sorted()
     heads: list[tuple[Head, trace.Node | None]] = []
@@ -60,7 +64,7 @@ def sort(envelope: Envelope, wanted: Callable[[str], bool]) -> Sorted:
             continue
         node = None
         if _CANDIDATE.search(span):
-            node = _decode(envelope, place, span, found)
+            node = _decode(envelope, place, span, found, dialects)
         heads.append((ids, node))
     interesting = {f.node.trace_id: True for f in found.retrievals}
     for ids, node in heads:
@@ -72,7 +76,9 @@ def sort(envelope: Envelope, wanted: Callable[[str], bool]) -> Sorted:
     return found
 
 
-def _decode(envelope: Envelope, place: Place, span: bytes, found: Sorted) -> trace.Node | None:
+def _decode(
+    envelope: Envelope, place: Place, span: bytes, found: Sorted, known: Sequence[Dialect]
+) -> trace.Node | None:
     try:
         decoded = decode(envelope.enclosed(place))
     except DecodeError:
@@ -81,7 +87,7 @@ def _decode(envelope: Envelope, place: Place, span: bytes, found: Sorted) -> tra
     if _EVALUATED.search(span) and dialects.is_evaluated(decoded):
         found.evaluated_before += 1
         return None
-    node = trace.node(decoded)
+    node = trace.node(decoded, known)
     if node.reading is not None:
         found.retrievals.append(Found(place, span, node))
     return node
