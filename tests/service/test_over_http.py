@@ -30,16 +30,16 @@ class Recorder(BaseHTTPRequestHandler):
         if self.headers.get("content-encoding") == "gzip":
             body = gzip.decompress(body)
         status, headers = self.refusals.pop(0) if self.refusals else (200, {})
+        with self.changed:  # before the answer: whoever has that may look
+            self.headers_seen.append({k.lower(): v for k, v in self.headers.items()})
+            if status == 200:
+                self.received.append((self.path, body))
+            self.changed.notify_all()
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
         self.send_header("content-length", "0")
         self.end_headers()
-        with self.changed:
-            self.headers_seen.append({k.lower(): v for k, v in self.headers.items()})
-            if status == 200:
-                self.received.append((self.path, body))
-            self.changed.notify_all()
 
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing."""
