@@ -92,10 +92,6 @@ def test_other_spans_are_none(attributes: dict[str, Any]) -> None:
     assert dialects.read(span(attributes)) is None
 
 
-def test_spans_of_openlit_are_not_read_as_the_convention() -> None:
-    assert dialects.read(span(GENAI, scope_name="openlit.instrumentation.langchain")) is None
-
-
 def test_a_carrier_of_ours_is_none() -> None:
     attributes = {"seer.context": ["t"]}
     carrier = span(attributes, name="seer.evaluation", scope_name="seer_otel")

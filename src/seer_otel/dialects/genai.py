@@ -32,8 +32,6 @@ def read(span: Span) -> Reading | None:
     """Read a span whose operation is `retrieval`."""
     if span.attributes.get(semconv.GEN_AI_OPERATION) != "retrieval":
         return None
-    if span.scope_name.startswith("openlit."):
-        return None  # it records the first documents only, and cuts them: not this convention
     found = passages.in_attribute(span.attributes.get(semconv.GEN_AI_DOCUMENTS))
     if found.kind == "absent" and _counted_none(span):
         found = EMPTY

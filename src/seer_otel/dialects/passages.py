@@ -33,7 +33,9 @@ _MOST: Final = 10_000
 LANGCHAIN_KEYS: Final = ("page_content", "pageContent")
 """Where LangChain puts a document's text, in Python and in JavaScript."""
 
-_TEXT_KEYS: Final = ("content", "page_content", "text", "document")
+TEXT_KEYS: Final = ("content", "page_content", "text", "document")
+"""Where an item's text is, whatever the dialect."""
+
 _ID_KEYS: Final = ("id", "id_")
 _WRAPPERS: Final = ("document", "node")
 _FLAT: Final = re.compile(r"([0-9]{1,9})\.(?:document\.)?(.+)", re.DOTALL)
@@ -191,8 +193,8 @@ def _item(item: object, text_keys: tuple[str, ...]) -> tuple[Passage, bool]:
         item = {"document": item[0], "score": item[1]}
     if not isinstance(item, Mapping):
         return Passage(None), False
-    inner, outer = _unwrapped(item)
-    texts = [inner.get(key) for key in dict.fromkeys((*text_keys, *_TEXT_KEYS))]
+    inner, outer = _unwrapped(item, text_keys)
+    texts = [inner.get(key) for key in dict.fromkeys((*text_keys, *TEXT_KEYS))]
     return Passage(
         text=_readable(texts),
         id=_first(identifier(fields.get(key)) for fields in (inner, outer) for key in _ID_KEYS),
@@ -215,14 +217,22 @@ def _is_scored(item: object) -> TypeGuard[Sequence[Any]]:
     )
 
 
-def _unwrapped(item: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """Return the fields of the document in an item, and those beside it."""
-    for wrapper in _WRAPPERS:
-        inner = item.get(wrapper)
-        if isinstance(inner, Mapping):
-            return inner, item
-    flat = {k.removeprefix("document."): v for k, v in item.items() if isinstance(k, str)}
-    return flat, {}
+def _unwrapped(
+    item: Mapping[str, Any], text_keys: tuple[str, ...]
+) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """
+    Return the fields of the document in an item, and those beside it.
+
+    An item that has the dialect's own key is a document itself: what looks like a wrapper beside
+    it is metadata.
+    """
+    is_document = any(key in item for key in text_keys)
+    wrapped = (item.get(wrapper) for wrapper in _WRAPPERS if not is_document)
+    inner = next((fields for fields in wrapped if isinstance(fields, Mapping)), None)
+    if inner is not None:
+        return inner, item
+    prefixed = {k.removeprefix("document."): v for k, v in item.items() if isinstance(k, str)}
+    return {**prefixed, **item}, {}
 
 
 def _readable(values: Iterable[object]) -> str | None:

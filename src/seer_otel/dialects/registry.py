@@ -4,7 +4,20 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from seer_otel import semconv
-from seer_otel.dialects import genai, langfuse, langsmith, mlflow, openinference, seer, trulens
+from seer_otel.dialects import (
+    genai,
+    haystack,
+    langfuse,
+    langsmith,
+    mlflow,
+    openinference,
+    openlit,
+    openllmetry,
+    seer,
+    spring_ai,
+    trulens,
+    vercel,
+)
 from seer_otel.dialects.reading import Dialect, Reading
 from seer_otel.dialects.span import Span
 from seer_otel.dialects.tool import ToolDialect
@@ -16,6 +29,11 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
     mlflow,
     langsmith,
     trulens,
+    haystack,
+    openllmetry,
+    openlit,
+    spring_ai,
+    vercel,
     genai,
 )
 """
