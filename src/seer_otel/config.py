@@ -46,6 +46,16 @@ def _address(value: object) -> object:
 Address = Annotated[str | None, BeforeValidator(_address)]
 
 
+def _names(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    return [name for part in value.split(",") if (name := part.strip())]
+
+
+Names = Annotated[list[str], BeforeValidator(_names)]
+"""A list of names, or one text with commas between them."""
+
+
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -121,6 +131,26 @@ class Hold(_Section):
         return self
 
 
+class ResolverConfig(_Section):
+    """Where the texts of documents that came as ids alone are looked up."""
+
+    url: str
+    timeout: float = Field(5.0, gt=0)
+    """Seconds for all the ids of one retrieval."""
+    headers: dict[str, SecretStr] = {}
+    batch: int = Field(100, ge=1)
+    """Ids in one request."""
+    cache: int = Field(16_000_000, ge=0)
+    """Characters of texts that are remembered."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"{self.url!r} is no http:// or https:// URL")
+        return self
+
+
 class TraceResults(_Section):
     """Results of whole traces."""
 
@@ -161,6 +191,10 @@ class Config(_Section):
     forward: Forward | None = None
     judge: JudgeConfig = JudgeConfig()
     sample_rate: float = Field(0.1, ge=0, le=1)
+    tools: Names = []
+    """Names of tools whose calls return documents, and are judged as retrievals."""
+    resolver: ResolverConfig | None = None
+    """Finds texts by ids, for the retrievals whose spans hold ids alone."""
     hold: Hold = Hold()
     trace_results: TraceResults = TraceResults()
     late_task: Literal["judge", "ignore"] = "judge"
@@ -183,6 +217,13 @@ class Config(_Section):
     def _check(self) -> Self:
         if self.grpc is None and self.http is None:
             raise ValueError("grpc and http are both off: nothing would be received")
+        waiting = max(self.hold.settle, self.hold.task_wait)
+        if self.resolver is not None and waiting + self.resolver.timeout >= self.hold.seconds:
+            raise ValueError(
+                f"resolver.timeout ({self.resolver.timeout:g} s), after the longer of hold.settle "
+                f"and hold.task_wait ({waiting:g} s), leaves nothing of hold.seconds "
+                f"({self.hold.seconds:g} s) for the judge"
+            )
         return self
 
     def masked(self) -> dict[str, Any]:
@@ -200,6 +241,8 @@ ENVIRONMENT: Mapping[str, str] = {
     "OPENAI_BASE_URL": "judge.base_url",
     "OPENAI_API_KEY": "judge.api_key",
     "SEER_SAMPLE_RATE": "sample_rate",
+    "SEER_TOOLS": "tools",
+    "SEER_RESOLVER_URL": "resolver.url",
     "SEER_HOLD": "hold.seconds",
     "SEER_DATA_DIR": "data_dir",
     "SEER_API_KEY": "api_key",
@@ -222,9 +265,14 @@ FLAGS: Mapping[str, str] = {
 """Setting to the flag that says it, for messages."""
 
 _SECTIONS = frozenset(
-    {"forward", "judge", "hold", "trace_results", "shutdown", "limits"},
+    {"forward", "judge", "resolver", "hold", "trace_results", "shutdown", "limits"},
 )
-_SHORT = {"forward": "forward.url", "judge": "judge.kind", "hold": "hold.seconds"}
+_SHORT = {
+    "forward": "forward.url",
+    "judge": "judge.kind",
+    "resolver": "resolver.url",
+    "hold": "hold.seconds",
+}
 """Sections that one value stands for: `forward: off`, `judge: local`, `hold: 10`."""
 
 

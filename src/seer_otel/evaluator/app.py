@@ -14,6 +14,7 @@ from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
 
 from seer_otel.clock import Clock, SystemClock
 from seer_otel.config import Config, Forward
+from seer_otel.dialects import with_tools
 from seer_otel.errors import ConfigError, StorageFailed
 from seer_otel.evaluator.forward.dead_letters import DeadLetters
 from seer_otel.evaluator.forward.forwarder import Forwarder
@@ -29,6 +30,7 @@ from seer_otel.evaluator.telemetry.health import Health
 from seer_otel.evaluator.telemetry.metrics import Telemetry
 from seer_otel.evaluator.work.hops import Hops
 from seer_otel.evaluator.work.judging import Judging, Times
+from seer_otel.evaluator.work.resolver import Resolver
 from seer_otel.evaluator.work.results import Writer
 from seer_otel.evaluator.work.traces import Traces
 from seer_otel.judge.assess import Assessor
@@ -88,6 +90,7 @@ class Evaluator:
         self.store = Store(config.data_dir, self._clock, forwarding=self._next_hop is not None)
         self._forwarder = self._make_forwarder(self._next_hop)
         self._logs = _log_shipper(config)
+        self._resolver = _resolver(config)
         self._judging = self._make_judging()
         self._intake = Intake(
             self.store,
@@ -98,6 +101,7 @@ class Evaluator:
             sample_rate=config.sample_rate,
             admission=Admission(config.hold.max_bytes, MAX_PENDING),
             signals=("traces",) if config.signals == "traces" else ("traces", "metrics", "logs"),
+            dialects=with_tools(config.tools),
         )
         self._health = self._make_health()
         self._servers(Gate(config.api_key.get_secret_value() if config.api_key else None))
@@ -141,6 +145,7 @@ class Evaluator:
             forwarding=self._forwarder is not None,
             released=self._forwarder.wake if self._forwarder else lambda: None,
             log_records=self._logs.ship if self._logs else None,
+            resolve=self._resolver,
         )
 
     def _make_health(self) -> Health:
@@ -149,6 +154,9 @@ class Evaluator:
             "intake", lambda: "stopping" if self._intake.stopping else self._intake.full()
         )
         health.register("judge", lambda: self._judging.trouble)
+        if self._resolver is not None:
+            resolver = self._resolver
+            health.register("resolver", lambda: resolver.trouble)
         if self._forwarder is not None:
             forwarder = self._forwarder
             health.register(
@@ -262,6 +270,8 @@ class Evaluator:
             if server is not None:
                 await (server.stop(0) if isinstance(server, GrpcServer) else server.stop())
         await self._judge.aclose()
+        if self._resolver is not None:
+            await self._resolver.aclose()
         if self._next_hop is not None:
             await self._next_hop.aclose()
         await asyncio.to_thread(self.telemetry.shutdown)
@@ -332,6 +342,19 @@ def _log_shipper(config: Config) -> LogShipper | None:
         return None
     return LogShipper(
         connect(Forward(url=config.logs_endpoint, protocol="http/protobuf", complete=True))
+    )
+
+
+def _resolver(config: Config) -> Resolver | None:
+    if config.resolver is None:
+        return None
+    told = config.resolver
+    return Resolver(
+        told.url,
+        timeout_s=told.timeout,
+        headers={name: value.get_secret_value() for name, value in told.headers.items()},
+        batch=told.batch,
+        cache=told.cache,
     )
 
 

@@ -11,12 +11,13 @@ One task a retrieval; what they share is the trace. Times are those of the event
 import asyncio
 import logging
 import math
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from pydantic import TypeAdapter
 
+from seer_otel.dialects import lookup
 from seer_otel.dialects import trace as reading
 from seer_otel.dialects.attach import unevaluated
 from seer_otel.dialects.trace import Node, Resolution
@@ -38,6 +39,9 @@ log = logging.getLogger(__name__)
 _NODE: TypeAdapter[Node] = TypeAdapter(Node)
 
 T = TypeVar("T")
+
+Resolve = Callable[[Sequence[str]], Awaitable[Mapping[str, str]]]
+"""From ids of documents to the texts that can be had, in a time that fits into the hold."""
 
 DEFERRED = unevaluated("deferred", "deadline")
 
@@ -96,6 +100,7 @@ class Judging:
         forwarding: bool = True,
         released: Callable[[], None] = lambda: None,
         log_records: Callable[[bytes], None] | None = None,
+        resolve: Resolve | None = None,
     ) -> None:
         self._store = store
         self._assessor = assessor
@@ -107,6 +112,7 @@ class Judging:
         self._slots = asyncio.Semaphore(concurrency)
         self._released = released
         self._log_records = log_records
+        self._resolve = resolve
         self._traces = hops.traces
         self._items: dict[Key, Item] = {}
         self._group: asyncio.TaskGroup | None = None
@@ -208,6 +214,8 @@ class Judging:
     async def _live(self, item: Item, trace: Trace) -> None:
         try:
             resolution = await self._settle(item, trace)
+            if resolution.reason == "no_content" and self._resolve is not None:
+                resolution = await self._look_up(item, trace, self._resolve)
             if resolution.status in ("retrieval", "empty"):
                 await self._judge(item, trace, reading.retrieval(item.node, resolution))
             else:
@@ -239,6 +247,16 @@ class Judging:
             if complete or settled or now >= task_s or item.left:
                 return trace.resolution(item.node.span_id)
             await trace.change((settled_s if now < settled_s else task_s) - now)
+
+    async def _look_up(self, item: Item, trace: Trace, resolve: Resolve) -> Resolution:
+        """Find the texts of documents that came as ids alone, as far as they can be found."""
+        node = item.node
+        ids = lookup.missing(node.reading) if node.reading is not None else ()
+        if node.reading is not None and ids:
+            texts = await resolve(ids)
+            item.node = replace(node, reading=lookup.with_texts(node.reading, texts))
+            trace.nodes[node.span_id] = item.node
+        return trace.resolution(node.span_id)
 
     async def _skip(self, item: Item, reason: str) -> None:
         await self._release(item, None, unevaluated("skipped", reason), reason=reason)
