@@ -24,6 +24,9 @@ from pydantic import (
 )
 
 from seer_otel.errors import ConfigError
+from seer_otel.judge.budget import Allowance
+from seer_otel.judge.calls import Price
+from seer_otel.judge.select import JudgeSettings
 
 Protocol = Literal["grpc", "http/protobuf"]
 
@@ -84,6 +87,31 @@ class Forward(_Section):
         return self
 
 
+class ModelPrice(_Section):
+    """Of a model, per million tokens, in a currency of your own."""
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+
+
+class Allowed(_Section):
+    """How much a model may be asked in some time; what is not given has no limit."""
+
+    calls: int | None = Field(None, ge=0)
+    tokens: int | None = Field(None, ge=0)
+    """Read and written together."""
+    cost: float | None = Field(None, ge=0)
+    """In the currency of the prices."""
+
+
+class JudgeBudget(_Section):
+    """What a model may be asked; retrievals beyond it leave unevaluated (`budget`)."""
+
+    minute: Allowed = Allowed()
+    day: Allowed = Allowed()
+    """From midnight to midnight in UTC; counted on through restarts."""
+
+
 class JudgeConfig(_Section):
     """Who judges."""
 
@@ -95,7 +123,30 @@ class JudgeConfig(_Section):
     timeout: float = Field(30.0, gt=0)
     """Seconds for one call."""
     concurrency: int = Field(8, ge=1)
-    """Retrievals judged at once."""
+    """Retrievals judged at once, at most: fewer while a model says that it is too many."""
+    runs: int = Field(1, ge=1, le=100)
+    """How often each retrieval is judged: scores are the means, with their spread."""
+    prompts: Path | None = None
+    """Folder with `requirements.txt` or `support.txt` in place of `seer-otel prompt show`."""
+    prices: dict[str, ModelPrice] = {}
+    """By model. Without one, what judging costs is unknown."""
+    budget: JudgeBudget = JudgeBudget()
+
+    def settings(self) -> JudgeSettings:
+        """Return what opens the judge."""
+        price = self.prices.get(self.model or "")
+        return JudgeSettings(
+            kind=self.kind,
+            model=self.model,
+            base_url=self.base_url,
+            api_key=self.api_key.get_secret_value() if self.api_key is not None else None,
+            timeout_s=self.timeout,
+            concurrency=self.concurrency,
+            prompts=self.prompts,
+            price=Price(price.input, price.output) if price is not None else None,
+            minute=Allowance(**self.budget.minute.model_dump()),
+            day=Allowance(**self.budget.day.model_dump()),
+        )
 
 
 class Hold(_Section):

@@ -6,16 +6,19 @@ Every error that crosses a room; its class says what the caller should do.
     ├── Retryable              try again after delay_s
     │   ├── Overloaded         the hold or the memory is over its mark
     │   ├── StorageFailed      the disk refused a write
-    │   └── NextHopBusy        the next hop asked to wait, or could not be reached
+    │   ├── NextHopBusy        the next hop asked to wait, or could not be reached
+    │   └── EvaluatorBusy      the evaluator did (seen from an application)
     ├── Permanent              trying again is no use
     │   ├── Undecodable        the bytes are not what they claim to be
     │   ├── TooLarge           over a limit
-    │   └── NextHopRefused     the next hop will never take it
+    │   ├── NextHopRefused     the next hop will never take it
+    │   └── EvaluatorRefused   the evaluator will never take it (seen from an application)
     └── JudgeError             never leaves judging: becomes an evaluation without scores
         ├── JudgeFailed        no reply, or an error reply
         ├── JudgeParse         a reply that could not be read as a verdict
         ├── JudgeTimeout       no reply in time
-        └── JudgeRefused       the judge, or its filter, declined; or the key was refused
+        ├── JudgeRefused       the judge, or its filter, declined; or the key was refused
+        └── BudgetSpent        the judge may not be asked: the retrieval is skipped, not failed
 """
 
 from typing import ClassVar
@@ -50,6 +53,10 @@ class NextHopBusy(Retryable):
     """Raised when the next hop asked to wait, or could not be reached."""
 
 
+class EvaluatorBusy(Retryable):
+    """Raised in an application when the evaluator asked to wait, or could not be reached."""
+
+
 class Permanent(SeerError):
     """Raised when the same request can never succeed."""
 
@@ -69,6 +76,10 @@ class TooLarge(Permanent):
 
 class NextHopRefused(Permanent):
     """Raised when the next hop will never take a request."""
+
+
+class EvaluatorRefused(Permanent):
+    """Raised in an application when the evaluator will never take a request; it says why."""
 
 
 class JudgeError(SeerError):
@@ -102,3 +113,9 @@ class JudgeRefused(JudgeError):
     """Raised when the judge, its content filter or its gate declined to answer."""
 
     reason = "judge_refused"
+
+
+class BudgetSpent(JudgeError):
+    """Raised when the judge may not be asked for now: a retrieval that needs it is skipped."""
+
+    reason = "budget"

@@ -6,6 +6,7 @@ from typing import Literal
 
 Scope = Literal["task", "subquery", "trace", "conversation"]
 Status = Literal["scored", "not_applicable", "failed"]
+Outcome = Literal["scored", "not_applicable", "failed", "skipped", "pending"]
 Ranking = Literal["rank", "rerank_score", "score", "distance", "list", "absent", "partial"]
 """What the order of the passages was taken from; `absent` and `partial`: there is no ranking."""
 
@@ -87,6 +88,8 @@ class Usage:
     calls: int = 0
     input_tokens: int | None = None
     output_tokens: int | None = None
+    cost: float | None = None
+    """In the currency of the price that was given for the model; None where none was: not 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +104,22 @@ class Provenance:
     """RFC 3339, UTC."""
     duration_ms: float = 0.0
     cached: bool = False
+    """Whether it rests on remembered answers alone, or on those given to another meanwhile."""
     usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """What several runs of one judgement show together; its scores are the means over the runs."""
+
+    runs: int
+    spread: Mapping[str, float]
+    """For each score that is defined: its highest less its lowest value."""
+    agreement: float
+    """
+    Mean, over all pairs of runs, of the share of requirements with the same documents cited;
+    0..1.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +135,8 @@ class Evaluation:
     """Where failed: `judge_failed`, `judge_parse`, `judge_timeout` or `judge_refused`."""
     error_type: str | None = None
     scores: Scores = Scores()
+    repetition: Repetition | None = None
+    """Where it was judged more than once."""
     ground_truth: GroundTruthScores | None = None
     trace: TraceScores | None = None
     """Trace scope only."""
@@ -141,3 +161,23 @@ class Verdict:
     def of(self, scope: Scope) -> Evaluation | None:
         """Return the evaluation of one scope, if there is one."""
         return next((e for e in self.evaluations if e.scope == scope), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What is kept of one retrieval under its record id. Passages are not copied."""
+
+    record_id: str
+    """`<trace id>-<span id>` of a span; of a logged event, the id that it came with."""
+    evaluated: Outcome
+    """The status of the first evaluation; `skipped`, with a reason; `pending`: not judged yet."""
+    reason: str | None = None
+    """Why there are no scores."""
+    trace_id: str | None = None
+    span_id: str | None = None
+    task: str | None = None
+    subquery: str | None = None
+    conversation_id: str | None = None
+    dialect: str | None = None
+    verdict: Verdict | None = None
+    """None where `skipped` or `pending`."""

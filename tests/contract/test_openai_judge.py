@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
@@ -15,6 +16,7 @@ from opentelemetry import context
 from seer_otel.errors import JudgeError, JudgeFailed, JudgeParse, JudgeRefused, JudgeTimeout
 from seer_otel.judge.assess import Assessor
 from seer_otel.judge.openai import OpenAIJudge
+from seer_otel.judge.prompts import load
 from seer_otel.judge.protocol import Asked, Question
 from seer_otel.retrieval import Passage, Retrieval
 from seer_otel.testing import ChatReply, ChatStub
@@ -495,11 +497,9 @@ def test_the_revision_changes_with_model_and_host() -> None:
     assert revision() != revision(base_url="http://two.test/v1")
 
 
-@pytest.mark.parametrize("instructions", ["REQUIREMENTS_INSTRUCTIONS", "SUPPORT_INSTRUCTIONS"])
-def test_the_revision_changes_with_the_prompts(
-    instructions: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = revision()
-    monkeypatch.setattr(f"seer_otel.judge.prompting.{instructions}", "Do better.")
+@pytest.mark.parametrize("prompt", ["requirements", "support"])
+def test_the_revision_changes_with_the_prompts(prompt: str) -> None:
+    prompts = replace(load(), **{prompt: "Do better."})
+    changed = OpenAIJudge("m", base_url="http://one.test/v1", prompts=prompts).revision
 
-    assert revision() != before
+    assert revision() != changed

@@ -20,7 +20,9 @@ from openai import APIConnectionError, APIStatusError, APITimeoutError, AsyncOpe
 from opentelemetry import context
 from pydantic import BaseModel, ValidationError
 
+from seer_otel.clock import Clock, SystemClock
 from seer_otel.errors import JudgeError, JudgeFailed, JudgeParse, JudgeRefused, JudgeTimeout
+from seer_otel.judge.calls import Call, Observe, Price
 from seer_otel.judge.prompting import Messages
 from seer_otel.verdict import Usage
 
@@ -64,12 +66,34 @@ class Reply:
 
 
 class ChatEndpoint:
-    """A model behind an OpenAI-compatible server."""
+    """
+    A model behind an OpenAI-compatible server.
 
-    def __init__(self, client: AsyncOpenAI, model: str, *, sleep: Sleep = asyncio.sleep) -> None:
+    Args:
+        client: Knows the server; without retries of its own.
+        model: The model's name, as the server knows it.
+        price: What its tokens cost, if that is known.
+        observe: Is told of every request.
+        sleep: Waits between attempts.
+        clock: Times the requests.
+    """
+
+    def __init__(
+        self,
+        client: AsyncOpenAI,
+        model: str,
+        *,
+        price: Price | None = None,
+        observe: Observe = lambda _: None,
+        sleep: Sleep = asyncio.sleep,
+        clock: Clock | None = None,
+    ) -> None:
         self._client = client
         self._model = model
+        self._price = price
+        self._observe = observe
         self._sleep = sleep
+        self._clock = clock or SystemClock()
         self._manners = _Manners()
 
     async def complete(
@@ -94,21 +118,14 @@ class ChatEndpoint:
         while True:
             level = self._manners.level()
             try:
-                with _untraced():
-                    # Not `chat.completions.create`: some instrumentations wrap that, and never
-                    # look away.
-                    body = await self._client.post(
-                        "/chat/completions",
-                        cast_to=str,
-                        body={
-                            "model": self._model,
-                            "messages": messages,
-                            **self._manners.arguments(level, schema, room),
-                        },
-                    )
-                return _reply(body)
-            except APITimeoutError:
-                raise JudgeTimeout("the judge did not reply in time") from None
+                return await self._attempt(
+                    {
+                        "model": self._model,
+                        "messages": messages,
+                        **self._manners.arguments(level, schema, room),
+                    },
+                    until,
+                )
             except APIStatusError as error:
                 if error.status_code in _REFUSING and self._manners.lower(level, _said(error)):
                     continue
@@ -132,6 +149,45 @@ class ChatEndpoint:
     async def aclose(self) -> None:
         """Close the connections."""
         await self._client.close()
+
+    async def _attempt(self, body: Mapping[str, object], until: float) -> Reply:
+        """Send one request, and tell what came of it."""
+        started = self._clock.monotonic()
+        usage, error_type = Usage(), None
+        try:
+            with _untraced():
+                # Not `chat.completions.create`: some instrumentations wrap that, and never look
+                # away.
+                text = await self._client.post("/chat/completions", cast_to=str, body=body)
+            completion = _completion(text)
+            usage = self._usage(completion)
+            return _reply(completion, usage)
+        except APITimeoutError:
+            error_type = JudgeTimeout.reason
+            raise JudgeTimeout("the judge did not reply in time") from None
+        except asyncio.CancelledError:
+            # The caller's time is up, or nobody waits any more: then nothing is known of it.
+            late = asyncio.get_running_loop().time() >= until
+            error_type = JudgeTimeout.reason if late else "cancelled"
+            raise
+        except APIStatusError as error:
+            error_type = str(error.status_code)
+            raise
+        except APIConnectionError:
+            error_type = "connection"
+            raise
+        except JudgeError as error:
+            error_type = error.error_type
+            raise
+        finally:
+            duration_s = self._clock.monotonic() - started
+            server = self._client.base_url.host
+            self._observe(Call(self._model, server, duration_s, usage, error_type))
+
+    def _usage(self, completion: "_Completion") -> Usage:
+        tokens = completion.usage or _Tokens()
+        read, written = tokens.prompt_tokens, tokens.completion_tokens
+        return Usage(1, read, written, self._price.of(read, written) if self._price else None)
 
 
 _Level = tuple[int, ...]
@@ -218,12 +274,17 @@ class _Completion(BaseModel):
     usage: _Tokens | None = None
 
 
-def _reply(body: str) -> Reply:
+def _completion(body: str) -> _Completion:
     try:
-        completion = _Completion.model_validate_json(body)
-        choice = completion.choices[0]
-    except (ValidationError, IndexError):
+        return _Completion.model_validate_json(body)
+    except ValidationError:
         raise JudgeParse("the server's answer is no chat completion") from None
+
+
+def _reply(completion: _Completion, usage: Usage) -> Reply:
+    if not completion.choices:
+        raise JudgeParse("the server's answer is no chat completion")
+    choice = completion.choices[0]
     if choice.finish_reason == "content_filter":
         raise JudgeRefused("the judge's content filter declined", "content_filter")
     if choice.message.refusal:
@@ -231,12 +292,7 @@ def _reply(body: str) -> Reply:
     content = choice.message.content
     if isinstance(content, list):
         content = "".join(part.text or "" for part in content if part.type == "text")
-    tokens = completion.usage or _Tokens()
-    return Reply(
-        text=content or "",
-        cut=choice.finish_reason == "length",
-        usage=Usage(1, tokens.prompt_tokens, tokens.completion_tokens),
-    )
+    return Reply(text=content or "", cut=choice.finish_reason == "length", usage=usage)
 
 
 def _failure(error: APIStatusError) -> JudgeError:

@@ -3,24 +3,32 @@ What a language model is shown.
 
 The instructions come first and never vary, so that a server can reuse its work on them. What
 follows is data that strangers wrote: it stands between tags that carry a code drawn for the
-request, and anything in it that looks like one of these tags is defused.
+request; anything in it that looks like one of these tags is defused, and what nobody sees is left
+out.
 """
 
 import re
 import secrets
 from collections.abc import Callable, Iterable
-from importlib.resources import files
 
 from seer_otel.judge.protocol import Asked, Question
 
 Messages = list[dict[str, str]]
 Nonce = Callable[[], str]
 
-_PROMPTS = files("seer_otel.judge").joinpath("prompts")
-REQUIREMENTS_INSTRUCTIONS = _PROMPTS.joinpath("requirements.txt").read_text(encoding="utf-8")
-SUPPORT_INSTRUCTIONS = _PROMPTS.joinpath("support.txt").read_text(encoding="utf-8")
+_UNSEEN = re.compile(
+    "[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e01ef]"
+)
+"""
+Characters that no reader sees, and a model may read: they can carry text of their own. Those that
+join letters, in Persian or in emoji, stay.
+"""
 
-_LOOKS_LIKE_A_TAG = re.compile(r"<(?=\s*/?\s*(?:question|requirements|passage)-)", re.IGNORECASE)
+_GAP = "[\\s\u200c\u200d]*"
+_TAGS = "|".join(_GAP.join(name) for name in ("question", "requirements", "passage"))
+_LOOKS_LIKE_A_TAG = re.compile(
+    f"[<＜﹤](?={_GAP}[/／]?{_GAP}(?:{_TAGS}){_GAP}[-－])", re.IGNORECASE
+)
 
 
 def draw_nonce() -> str:
@@ -28,13 +36,13 @@ def draw_nonce() -> str:
     return secrets.token_hex(4)
 
 
-def requirements_prompt(query: str, nonce: Nonce = draw_nonce) -> Messages:
+def requirements_prompt(instructions: str, query: str, nonce: Nonce = draw_nonce) -> Messages:
     """Ask for the requirements of a query, showing nothing but the query."""
     code = _code(nonce, (query,))
-    return _messages(REQUIREMENTS_INSTRUCTIONS, [_between(f"question-{code}", "", query)])
+    return _messages(instructions, [_between(f"question-{code}", "", query)])
 
 
-def support_prompt(question: Question, nonce: Nonce = draw_nonce) -> Messages:
+def support_prompt(instructions: str, question: Question, nonce: Nonce = draw_nonce) -> Messages:
     """Ask which passages support which requirements, for all scopes together."""
     code = _code(nonce, _texts(question))
     blocks = [f"The code of this request is {code}."]
@@ -45,7 +53,7 @@ def support_prompt(question: Question, nonce: Nonce = draw_nonce) -> Messages:
         blocks.append(_between(f"passage-{code}", f" {number}", text))
     numbers = ", ".join(str(n) for asked in question.asked for n in asked.requirements)
     blocks.append(f"End of the data. Give a verdict on each of the requirements {numbers}.")
-    return _messages(SUPPORT_INSTRUCTIONS, blocks)
+    return _messages(instructions, blocks)
 
 
 def _messages(instructions: str, blocks: Iterable[str]) -> Messages:
@@ -57,7 +65,7 @@ def _messages(instructions: str, blocks: Iterable[str]) -> Messages:
 
 def _between(tag: str, label: str, text: str) -> str:
     # JavaScript cuts characters in two; half a one cannot be sent.
-    text = text.encode("utf-8", "replace").decode("utf-8")
+    text = _UNSEEN.sub("", text.encode("utf-8", "replace").decode("utf-8"))
     return f"<{tag}{label}>\n{_LOOKS_LIKE_A_TAG.sub('&lt;', text)}\n</{tag}>"
 
 

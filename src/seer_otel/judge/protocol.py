@@ -9,9 +9,11 @@ number; every score is computed by code.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from seer_otel.verdict import Usage
+
+_Amount = TypeVar("_Amount", int, float)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,8 @@ class Question:
     asked: tuple[Asked, ...]
     passages: Mapping[int, str]
     """Number (from 1, unique, ascending) to text; texts are distinct documents."""
+    run: int = 1
+    """Which asking this is, where the same is asked several times; not for the judge to see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,8 @@ class Requirements:
 
     texts: tuple[str, ...]
     usage: Usage = Usage()
+    cached: bool = False
+    """Whether it is remembered, or was given to another who asked the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,23 +60,24 @@ class Support:
     usage: Usage = Usage()
     low_confidence: frozenset[int] = frozenset()
     """Requirement numbers about which the judge says that it is unsure."""
+    cached: bool = False
+    """Whether it is remembered, or was given to another who asked the same."""
 
 
 def total(usages: Iterable[Usage]) -> Usage:
-    """Add up what calls cost; tokens are unknown as soon as those of one call are."""
+    """Add up what calls cost; tokens and cost are unknown as soon as those of one call are."""
     called = [usage for usage in usages if usage.calls]
-    inputs = [usage.input_tokens for usage in called]
-    outputs = [usage.output_tokens for usage in called]
     return Usage(
         calls=sum(usage.calls for usage in called),
-        input_tokens=_sum(inputs),
-        output_tokens=_sum(outputs),
+        input_tokens=_sum([usage.input_tokens for usage in called]),
+        output_tokens=_sum([usage.output_tokens for usage in called]),
+        cost=_sum([usage.cost for usage in called]),
     )
 
 
-def _sum(tokens: list[int | None]) -> int | None:
-    known = [n for n in tokens if n is not None]
-    return sum(known) if known and len(known) == len(tokens) else None
+def _sum(amounts: list[_Amount | None]) -> _Amount | None:
+    known = [amount for amount in amounts if amount is not None]
+    return sum(known[1:], known[0]) if known and len(known) == len(amounts) else None
 
 
 class Judge(Protocol):

@@ -5,11 +5,11 @@ Every context judged against a query is judged against the same list, so that re
 fractions of the same whole.
 """
 
-import asyncio
 from collections import OrderedDict
 from typing import Protocol
 
 from seer_otel.judge.protocol import Judge, Requirements
+from seer_otel.judge.sharing import Sharing
 from seer_otel.metrics.documents import document
 
 
@@ -57,7 +57,7 @@ class RequirementLists:
     def __init__(self, judge: Judge, memory: RequirementMemory) -> None:
         self._judge = judge
         self._memory = memory
-        self._under_way: dict[str, asyncio.Task[Requirements]] = {}
+        self._sharing: Sharing[Requirements] = Sharing()
 
     async def of(self, query: str) -> Requirements:
         """
@@ -70,31 +70,18 @@ class RequirementLists:
         """
         # Another way of writing the same characters is no other query.
         key = document(query)
-        if key in self._under_way:
-            shared = await asyncio.shield(self._under_way[key])
-            return Requirements(shared.texts)
-        task = asyncio.create_task(self._find(key, query))
-        self._under_way[key] = task
-        task.add_done_callback(lambda done: self._landed(key, done))
-        return await asyncio.shield(task)
+        found, shared = await self._sharing.answer(key, lambda: self._find(key, query))
+        return Requirements(found.texts, cached=True) if shared else found
 
     async def aclose(self) -> None:
         """End the questions under way."""
-        tasks = list(self._under_way.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._sharing.aclose()
 
     async def _find(self, key: str, query: str) -> Requirements:
         judge = f"{self._judge.name}@{self._judge.revision}"
         remembered = await self._memory.get(key, judge)
         if remembered is not None:
-            return Requirements(remembered)
+            return Requirements(remembered, cached=True)
         found = await self._judge.requirements(query)
         await self._memory.put(key, judge, found.texts)
         return found
-
-    def _landed(self, key: str, task: asyncio.Task[Requirements]) -> None:
-        del self._under_way[key]
-        if not task.cancelled():
-            task.exception()  # whoever waited has it; if nobody did, it is not worth a complaint

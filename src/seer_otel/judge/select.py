@@ -6,6 +6,9 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from seer_otel.errors import ConfigError
+from seer_otel.judge import prompts
+from seer_otel.judge.budget import Allowance, Budget
+from seer_otel.judge.calls import Observe, Price
 from seer_otel.judge.protocol import Judge
 
 DEFAULT_URL: Final = "https://api.openai.com/v1"
@@ -30,19 +33,36 @@ class JudgeSettings:
     timeout_s: float = 30.0
     """Seconds for one question, retries included."""
     concurrency: int = 8
-    """Questions asked at once."""
+    """Questions asked at once, at most."""
+    prompts: Path | None = None
+    """A folder with prompts that take the place of ours."""
+    price: Price | None = None
+    """Of the model; None where it is unknown."""
+    minute: Allowance = Allowance()
+    """What a model may be asked in a minute."""
+    day: Allowance = Allowance()
 
 
-def open_judge(settings: JudgeSettings) -> Judge:
+def open_judge(
+    settings: JudgeSettings,
+    *,
+    budget: Budget | None = None,
+    observe: Observe = lambda _: None,
+) -> Judge:
     """
     Open the judge that the settings name.
+
+    Args:
+        settings: Who judges.
+        budget: Watches over what a model is asked; one of the settings' allowances unless given.
+        observe: Is told of every request to a model.
 
     Raises:
         ConfigError: They name none, or lack what it needs; the message says what to give.
     """
     kind, file = _kind(settings)
     if kind == "openai":
-        return _open_openai(settings)
+        return _open_openai(settings, budget or Budget(settings.minute, settings.day), observe)
     if kind == "replay":
         from seer_otel.judge.replay import ReplayJudge
 
@@ -76,7 +96,7 @@ def _kind(settings: JudgeSettings) -> tuple[str, str]:
     raise ConfigError(f"judge: {settings.kind!r} is none of auto, local, openai, replay:FILE")
 
 
-def _open_openai(settings: JudgeSettings) -> Judge:
+def _open_openai(settings: JudgeSettings, budget: Budget, observe: Observe) -> Judge:
     if not settings.model:
         raise ConfigError(
             "judge: openai needs a model: set SEER_JUDGE_MODEL, or judge.model in the file"
@@ -86,6 +106,10 @@ def _open_openai(settings: JudgeSettings) -> Judge:
         raise ConfigError(
             f"judge: {host} needs a key: set OPENAI_API_KEY, or judge.api_key in the file; for "
             "another server set OPENAI_BASE_URL, or judge.base_url"
+        )
+    if budget.limits_cost and settings.price is None:
+        raise ConfigError(
+            f"judge.budget: a limit on cost needs the price of {settings.model}: judge.prices"
         )
     try:
         from seer_otel.judge.openai import OpenAIJudge
@@ -99,6 +123,10 @@ def _open_openai(settings: JudgeSettings) -> Judge:
         api_key=settings.api_key,
         timeout_s=settings.timeout_s,
         concurrency=settings.concurrency,
+        prompts=prompts.load(settings.prompts),
+        price=settings.price,
+        budget=budget,
+        observe=observe,
     )
 
 

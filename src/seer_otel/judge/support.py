@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from seer_otel.errors import JudgeError, JudgeFailed
 from seer_otel.judge.layout import Document
 from seer_otel.judge.protocol import Asked, Question, Support
-from seer_otel.verdict import Usage
 
 Ask = Callable[[Question], Awaitable[Support | JudgeError]]
 """Puts a question to a judge; an error comes back instead of an answer."""
@@ -28,11 +27,12 @@ class Findings:
     about count for the first of those that were.
     """
     unsure: set[int] = field(default_factory=set)
-    usages: list[Usage] = field(default_factory=list)
+    answers: list[Support] = field(default_factory=list)
+    """All that was answered, complete or not."""
 
 
 async def find_support(
-    ask: Ask, asked: Sequence[Asked], calls: Iterable[Sequence[Document]]
+    ask: Ask, asked: Sequence[Asked], calls: Iterable[Sequence[Document]], *, run: int = 1
 ) -> Findings:
     """
     Ask about all requirements over all documents, and unite the answers.
@@ -43,14 +43,15 @@ async def find_support(
         ask: Puts one question to the judge.
         asked: The queries with their requirements, numbered throughout.
         calls: The documents, those of one call together.
+        run: Which asking this is, where the same is asked several times.
     """
     findings = Findings()
-    await asyncio.gather(*(_ask_over(ask, asked, documents, findings) for documents in calls))
+    await asyncio.gather(*(_ask_over(ask, asked, each, run, findings) for each in calls))
     return findings
 
 
 async def _ask_over(
-    ask: Ask, asked: Sequence[Asked], documents: Sequence[Document], findings: Findings
+    ask: Ask, asked: Sequence[Asked], documents: Sequence[Document], run: int, findings: Findings
 ) -> None:
     passages = {number: each.text for number, each in enumerate(documents, start=1)}
     positions = {number: each.positions for number, each in enumerate(documents, start=1)}
@@ -59,7 +60,7 @@ async def _ask_over(
     for _ in range(2):
         if not missing:
             return
-        answer = await ask(Question(_only(asked, missing), passages))
+        answer = await ask(Question(_only(asked, missing), passages, run))
         if isinstance(answer, JudgeError):
             failure = answer
             break
@@ -74,7 +75,7 @@ def _add(
     asked: set[int],
     positions: dict[int, tuple[int, ...]],
 ) -> None:
-    findings.usages.append(answer.usage)
+    findings.answers.append(answer)
     findings.unsure |= answer.low_confidence & asked
     findings.invalid[min(asked)] += len(answer.citations.keys() - asked)
     for number in answer.citations.keys() & asked:

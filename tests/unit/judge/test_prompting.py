@@ -5,10 +5,21 @@ from itertools import chain, repeat
 
 import pytest
 
-from seer_otel.judge.prompting import draw_nonce, requirements_prompt, support_prompt
+from seer_otel.judge import prompting
+from seer_otel.judge.prompting import Messages, Nonce, draw_nonce
+from seer_otel.judge.prompts import load
 from seer_otel.judge.protocol import Asked, Question
 
 CODE = "1a2b3c4d"
+PROMPTS = load()
+
+
+def requirements_prompt(query: str, nonce: Nonce = draw_nonce) -> Messages:
+    return prompting.requirements_prompt(PROMPTS.requirements, query, nonce)
+
+
+def support_prompt(question: Question, nonce: Nonce = draw_nonce) -> Messages:
+    return prompting.support_prompt(PROMPTS.support, question, nonce)
 
 
 def question(*passages: str, query: str = "Who directed Inception?") -> Question:

@@ -57,7 +57,7 @@ async def test_a_query_asked_before_is_remembered() -> None:
     await RequirementLists(judge, memory).of("Who, and when?")
     again = await RequirementLists(judge, memory).of(" Who,  and\nwhen? ")
 
-    assert again == Requirements(("director", "year"))
+    assert again == Requirements(("director", "year"), cached=True)
     assert judge.asked == ["Who, and when?"]
 
 
