@@ -148,8 +148,13 @@ class _Chain:
         def complete() -> bool:
             for span_id, name in sent.retrievals.items():
                 response = self._get(f"{url}/v1/records/{sent.trace_id}-{span_id}", refusal)
-                if response is not None and response.status_code == httpx.codes.OK:
-                    records[name] = response.json()["verdict"]["evaluations"]
+                if response is None or response.status_code != httpx.codes.OK:
+                    continue
+                record = response.json()
+                if record["verdict"] is not None:
+                    records[name] = record["verdict"]["evaluations"]
+                elif record["evaluated"] == "skipped":
+                    refusal.append(Answer(False, f"{name} is not evaluated: {record['reason']}"))
             return bool(refusal) or len(records) == len(sent.retrievals)
 
         if self._until(complete, "judging") and not refusal:

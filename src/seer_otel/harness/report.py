@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import Any, Final, get_args
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -17,10 +17,11 @@ from seer_otel.harness.evaluate import Outcome
 from seer_otel.harness.files import BadRecord
 from seer_otel.harness.shown import shown
 from seer_otel.judge.protocol import total
-from seer_otel.verdict import Evaluation
+from seer_otel.verdict import Evaluation, Scope
 
-_COLUMNS = {"recall": "Recall", "precision": "Precision", "f1": "F1", "ndcg": "nDCG"}
-_STYLES = {"scored": "", "not_applicable": "dim", "failed": "red", "skipped": "yellow"}
+_COLUMNS: Final = {"recall": "Recall", "precision": "Precision", "f1": "F1", "ndcg": "nDCG"}
+_SCOPES: Final = get_args(Scope)
+_STYLES: Final = {"scored": "", "not_applicable": "dim", "failed": "red", "skipped": "yellow"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +155,11 @@ def _summary(report: Report) -> dict[str, Any]:
 
 def _values(evaluations: Iterable[Evaluation]) -> Mapping[str, Mapping[str, list[float]]]:
     """Collect the scores that are defined, by scope and name."""
-    values: dict[str, dict[str, list[float]]] = {}
+    values: dict[str, dict[str, list[float]]] = {scope: {} for scope in _SCOPES}
     for evaluation in evaluations:
         for name, value in scores(evaluation).items():
-            values.setdefault(evaluation.scope, {}).setdefault(name, []).append(value)
-    return values
+            values[evaluation.scope].setdefault(name, []).append(value)
+    return {scope: by_name for scope, by_name in values.items() if by_name}
 
 
 def render(report: Report) -> RenderableType:
