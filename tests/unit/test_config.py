@@ -41,6 +41,9 @@ def test_flags_win_over_the_environment_and_that_over_the_file(tmp_path: Path) -
         ("sample_rate: 2", "sample_rate: Input should be less than or equal to 1"),
         ("hold: {seconds: 5, task_wait: 5}", "must be shorter than seconds (5 s)"),
         ("forward: ftp://x", "'ftp://x' is no http:// or https:// URL"),
+        ("resolver: texts.example.org", "is no http:// or https:// URL"),
+        ("resolver: {timeout: 3}", "resolver.url: Field required"),
+        ("resolver: http://x\nhold: 8", "resolver.timeout (5 s), after the longer of"),
         ("grpc: off\nhttp: off", "nothing would be received"),
         ("grpc: localhost", "no HOST:PORT"),
         ("[1, 2]", "must hold settings by name"),
@@ -113,3 +116,25 @@ def test_off_and_addresses_are_read_as_yaml_has_them(tmp_path: Path) -> None:
     assert (None, "[::1]:0") == (loaded.grpc, loaded.http)
     assert loaded.forward is not None
     assert loaded.forward.url is None
+
+
+def test_tools_are_a_list_or_one_text(tmp_path: Path) -> None:
+    expected = ["search_docs", "lookup"]
+
+    assert expected == config(tmp_path, "tools: [search_docs, lookup]").tools
+    assert expected == config(tmp_path, None, {"SEER_TOOLS": "search_docs, lookup,"}).tools
+    assert [] == config(tmp_path).tools
+
+
+def test_a_resolver_is_a_url_or_a_section_and_its_headers_are_masked(tmp_path: Path) -> None:
+    loaded = config(
+        tmp_path, "resolver: {url: 'https://a.example', headers: {authorization: Bearer s3cret}}"
+    )
+
+    assert "https://a.example" == getattr(loaded.resolver, "url", None)
+    assert "s3cret" not in str(loaded.masked())
+    short = config(tmp_path, "resolver: http://a.example/texts")
+    assert "http://a.example/texts" == getattr(short.resolver, "url", None)
+    told = config(tmp_path, None, {"SEER_RESOLVER_URL": "http://b.example"})
+    assert "http://b.example" == getattr(told.resolver, "url", None)
+    assert config(tmp_path).resolver is None
