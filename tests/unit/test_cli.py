@@ -18,7 +18,7 @@ from seer_otel.harness import run
 
 FIXTURES = Path(os.environ.get("SEER_FIXTURES") or Path(__file__).parents[1] / "data")
 SPANS = str(FIXTURES / "spans" / "seer-dialect.json")
-COMMANDS = ("config", "demo", "evaluate", "inspect", "serve")
+COMMANDS = ("config", "demo", "evaluate", "inspect", "prompt", "serve")
 
 
 @pytest.fixture(autouse=True)
@@ -170,6 +170,11 @@ def test_evaluate_writes_spans_with_scores(tmp_path: Path) -> None:
     main(["evaluate", SPANS, "--output", str(output)])
 
     assert 10 == output.read_text().count('"seer.scope"')
+
+
+def test_prompts_can_be_read(capsys: pytest.CaptureFixture[str]) -> None:
+    assert 0 == main(["prompt", "show", "requirements"])
+    assert '{"requirements": ["..."]}' in capsys.readouterr().out
 
 
 def test_config_prints_a_file_that_says_the_same(

@@ -119,17 +119,20 @@ def serve(
         "kubectl logs collector | seer-otel inspect - --format json",
     ),
 )
-@click.argument("file", type=_INPUT)
+@click.argument("path", type=_INPUT, metavar="FILE")
+@_config
 @_format
-def inspect(file: str, form: _Format) -> int:
+def inspect(path: str, file: Path | None, form: _Format) -> int:
     """
     Show what is read from each retrieval span of FILE, and why others are not evaluated.
 
     FILE holds OTLP JSON, or a line of it each; - is the standard input. Nothing is judged or sent.
     """
+    from seer_otel.config import load
+    from seer_otel.dialects import with_tools
     from seer_otel.harness import inspect as inspection
 
-    found = inspection.inspect(file)
+    found = inspection.inspect(path, with_tools(load(file).tools))
     _print(form, lambda: inspection.as_json(found), lambda: inspection.render(found))
     return NOT_ALL_WELL if found.bad_records else OK
 
@@ -213,6 +216,29 @@ def config(file: Path | None) -> int:
     from seer_otel.cli.settings import in_force
 
     click.echo(in_force(file))
+    return OK
+
+
+@seer_otel.group(
+    short_help="What a model is told to do.",
+    epilog=_examples("seer-otel prompt show support > prompts/support.txt"),
+)
+def prompt() -> None:
+    """Print the instructions for models; judge.prompts names a folder with others."""
+
+
+@prompt.command(
+    short_help="Print one prompt.",
+    epilog=_examples("seer-otel prompt show requirements", "seer-otel prompt show support"),
+)
+@click.argument("name", type=click.Choice(["requirements", "support"]))
+@_config
+def show(name: str, file: Path | None) -> int:
+    """Print the prompt in force: `requirements` of a query, or `support` by passages."""
+    from seer_otel.config import load
+    from seer_otel.judge import prompts
+
+    click.echo(getattr(prompts.load(load(file).judge.prompts), name), nl=False)
     return OK
 
 

@@ -22,7 +22,7 @@ from seer_otel.demo.receiver import Receiver, receiver
 from seer_otel.demo.search import Index
 from seer_otel.demo.tree import tree
 from seer_otel.dialects import Span
-from seer_otel.evaluator.app import Evaluator, Listening, judge_settings
+from seer_otel.evaluator.app import Evaluator, Listening
 from seer_otel.judge.select import describe
 
 _JUDGE: Final = ("SEER_JUDGE", "SEER_JUDGE_MODEL", "OPENAI_BASE_URL", "OPENAI_API_KEY")
@@ -59,7 +59,7 @@ def run(environment: Mapping[str, str] = os.environ) -> bool:
 async def _run(console: Console, folder: Path, environment: Mapping[str, str]) -> bool:
     async with receiver() as next_hop:
         config = _config(next_hop.url, folder, environment)
-        console.print(describe(judge_settings(config)), style="dim")
+        console.print(describe(config.judge.settings()), style="dim")
         async with _evaluating(config) as evaluator_url:
             await asyncio.to_thread(_ask, evaluator_url, next_hop.url)
             with console.status("judging"):

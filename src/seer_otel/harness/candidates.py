@@ -6,7 +6,7 @@ from pathlib import Path
 
 from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 
-from seer_otel.dialects import otlp
+from seer_otel.dialects import DIALECTS, Dialect, otlp
 from seer_otel.dialects.trace import Node, node, resolve, retrieval
 from seer_otel.harness.files import STDIN, BadRecord, bodies
 from seer_otel.retrieval import Retrieval
@@ -38,11 +38,15 @@ class Gathered:
     spans: int = 0
 
 
-def gather(paths: Iterable[str | Path]) -> Gathered:
+def gather(paths: Iterable[str | Path], dialects: Sequence[Dialect] = DIALECTS) -> Gathered:
     """
     Read files; the spans of a trace may be spread over all of them.
 
     An event without a record id is known by its file and its number among the events of it.
+
+    Args:
+        paths: The files; `-` is the standard input.
+        dialects: Those in which spans are read.
 
     Raises:
         OSError: A file cannot be opened.
@@ -63,7 +67,7 @@ def gather(paths: Iterable[str | Path]) -> Gathered:
                 events.append(_of_event(replace(body, record_id=record_id)))
     nodes: dict[tuple[str, str], Node] = {}
     for span in otlp.spans(gathered.traces):
-        nodes.setdefault((span.trace_id, span.span_id), node(span))
+        nodes.setdefault((span.trace_id, span.span_id), node(span, dialects))
     gathered.spans = len(nodes)
     gathered.candidates = [*_of_spans(list(nodes.values())), *events]
     return gathered

@@ -3,11 +3,16 @@
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
+from seer_otel.errors import BudgetSpent
 from seer_otel.harness.candidates import Candidate
 from seer_otel.judge.assess import Assessor
 from seer_otel.metrics import trace
 from seer_otel.verdict import Evaluation, TraceScores, Verdict
+
+BUDGET: Final = "budget"
+"""Why a retrieval was skipped that the judge may not be asked about any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +41,7 @@ async def evaluate(
 
     Args:
         candidates: The retrievals.
-        assessor: Judges one. It never raises: what goes wrong is in the verdict.
+        assessor: Judges one.
         concurrency: How many are judged at once.
         advance: Called as each is done.
     """
@@ -45,8 +50,11 @@ async def evaluate(
     async def outcome(candidate: Candidate) -> Outcome:
         verdict = None
         if candidate.skip_reason is None:
-            async with slots:
-                verdict = await assessor.assess(candidate.retrieval)
+            try:
+                async with slots:
+                    verdict = await assessor.assess(candidate.retrieval)
+            except BudgetSpent:
+                candidate = replace(candidate, skip_reason=BUDGET)
         advance()
         return Outcome(candidate, verdict)
 

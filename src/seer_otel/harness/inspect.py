@@ -1,7 +1,7 @@
 """What would be judged of a file's spans, and of the rest, why not: nothing is sent anywhere."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from seer_otel.dialects import DIALECTS, Dialect
 from seer_otel.dialects.reasons import NESTED, WHAT_TO_DO
 from seer_otel.dialects.span import Span
 from seer_otel.dialects.trace import Node, Resolution, TraceReading, node, resolve
 from seer_otel.harness.files import BadRecord, read
+from seer_otel.harness.shown import shown
 from seer_otel.retrieval import Passage
 
 _STYLES = {"retrieval": "green", "empty": "green", "not_evaluable": "red", "nested": "dim"}
@@ -44,9 +46,13 @@ class Inspection:
     bad_records: tuple[BadRecord, ...] = ()
 
 
-def inspect(path: str | Path) -> Inspection:
+def inspect(path: str | Path, dialects: Sequence[Dialect] = DIALECTS) -> Inspection:
     """
     Read a file of spans as the evaluator would.
+
+    Args:
+        path: The file; `-` is the standard input.
+        dialects: Those that are read.
 
     Raises:
         OSError: The file cannot be opened.
@@ -57,7 +63,7 @@ def inspect(path: str | Path) -> Inspection:
         if isinstance(record, BadRecord):
             bad.append(record)
         elif isinstance(record, Span):
-            nodes.setdefault((record.trace_id, record.span_id), node(record))
+            nodes.setdefault((record.trace_id, record.span_id), node(record, dialects))
         else:
             events += 1
     traces = _resolved(nodes.values())
@@ -153,7 +159,7 @@ def render(inspection: Inspection) -> RenderableType:
         if counts[status]:
             parts.append(Text.assemble((f"{status} ({counts[status]}): ", "bold"), words))
     parts.append(Text(_summary(inspection)))
-    parts += [Text(_shown(str(bad), 200), style="red") for bad in inspection.bad_records]
+    parts += [Text(shown(str(bad), 200), style="red") for bad in inspection.bad_records]
     return Group(*parts)
 
 
@@ -177,11 +183,11 @@ def _span_table(inspection: Inspection) -> Table:
         status = resolution.reason or resolution.status
         table.add_row(
             span.node.span_id,
-            Text(_shown(span.node.name, 40)),
+            Text(shown(span.node.name, 40)),
             reading.dialect,
             Text(status, style=_STYLES[resolution.status]),
             str(readable),
-            Text(_shown(resolution.query or "–", 80)),
+            Text(shown(resolution.query or "–", 80)),
         )
     return table
 
@@ -189,11 +195,5 @@ def _span_table(inspection: Inspection) -> Table:
 def _task_table(inspection: Inspection) -> Table:
     table = Table("Trace", "Task", "Taken from")
     for trace_id, trace in inspection.traces.items():
-        table.add_row(trace_id, Text(_shown(trace.task or "–", 80)), trace.task_source or "nowhere")
+        table.add_row(trace_id, Text(shown(trace.task or "–", 80)), trace.task_source or "nowhere")
     return table
-
-
-def _shown(text: str, limit: int) -> str:
-    """Cut a text for a cell, without what a terminal would obey."""
-    cut = text if len(text) <= limit else f"{text[: limit - 1]}…"
-    return "".join(c if c.isprintable() else "�" for c in cut)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any, Final, get_args
 
@@ -71,6 +71,7 @@ def as_json(report: Report) -> dict[str, Any]:
             "calls": usage.calls,
             "input_tokens": usage.input_tokens,
             "output_tokens": usage.output_tokens,
+            "cost": usage.cost,
         },
         "results": [result for o in report.counted() for result in _results(o)],
         "summary": _summary(report),
@@ -110,6 +111,7 @@ def _evaluation(evaluation: Evaluation) -> dict[str, Any]:
             for requirement in (judgement.requirements if judgement else ())
         ],
         "new_requirements": _listed(evaluation.new_requirements),
+        "repetition": asdict(evaluation.repetition) if evaluation.repetition else None,
         "absent": {**evaluation.scores.absent, **(labels.absent if labels else {})},
         "ranking": evaluation.scores.ranking if judgement else None,
         "passages_total": evaluation.passages_total,

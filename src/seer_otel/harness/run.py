@@ -8,7 +8,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from seer_otel.config import Config
+from seer_otel.config import Config, JudgeConfig
+from seer_otel.dialects import with_tools
 from seer_otel.harness.annotate import annotated, write
 from seer_otel.harness.candidates import Gathered, gather
 from seer_otel.harness.evaluate import Outcome, evaluate
@@ -17,7 +18,7 @@ from seer_otel.judge.assess import Assessor
 from seer_otel.judge.layout import Limits
 from seer_otel.judge.protocol import Judge
 from seer_otel.judge.recording import Recording
-from seer_otel.judge.select import JudgeSettings, describe, open_judge
+from seer_otel.judge.select import describe, open_judge
 
 
 def run(
@@ -39,12 +40,12 @@ def run(
         ConfigError: There is no such judge.
         OSError: A file cannot be opened or written.
     """
-    settings = judge_settings(config)
+    settings = config.judge.settings()
     judge = open_judge(settings)
     print(describe(settings), file=sys.stderr, flush=True)
-    gathered = gather(files)
+    gathered = gather(files, with_tools(config.tools))
     limits = Limits(**config.limits.model_dump(exclude={"request_bytes"}))
-    outcomes = asyncio.run(_judge(gathered, judge, limits, config.judge.concurrency))
+    outcomes = asyncio.run(_judge(gathered, judge, limits, config.judge))
     if record is not None:
         _recording(outcomes, limits).write(record)
     if output is not None:
@@ -53,23 +54,10 @@ def run(
     return Report(outcomes, gathered.bad_records, judge.name, judge.revision, gathered.spans)
 
 
-def judge_settings(config: Config) -> JudgeSettings:
-    """Return the part of the configuration that opens a judge."""
-    key = config.judge.api_key
-    return JudgeSettings(
-        kind=config.judge.kind,
-        model=config.judge.model,
-        base_url=config.judge.base_url,
-        api_key=key.get_secret_value() if key is not None else None,
-        timeout_s=config.judge.timeout,
-        concurrency=config.judge.concurrency,
-    )
-
-
 async def _judge(
-    gathered: Gathered, judge: Judge, limits: Limits, concurrency: int
+    gathered: Gathered, judge: Judge, limits: Limits, told: JudgeConfig
 ) -> list[Outcome]:
-    assessor = Assessor(judge, limits=limits)
+    assessor = Assessor(judge, limits=limits, runs=told.runs)
     columns = TextColumn("judging"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     console = Console(stderr=True)
     try:
@@ -80,7 +68,7 @@ async def _judge(
             return await evaluate(
                 gathered.candidates,
                 assessor,
-                concurrency=concurrency,
+                concurrency=told.concurrency,
                 advance=lambda: progress.advance(bar),
             )
     finally:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from seer_otel.errors import JudgeError, JudgeFailed
+from seer_otel.errors import BudgetSpent, JudgeError, JudgeFailed
 from seer_otel.harness import report
 from seer_otel.harness.candidates import gather
 from seer_otel.harness.evaluate import evaluate
@@ -128,6 +128,14 @@ def test_a_failure_is_counted_and_never_a_zero_in_the_mean(tmp_path: Path) -> No
     assert ("failed", "judge_failed", "503", None) == tuple(
         found["results"][-1][name] for name in ("status", "reason", "error_type", "recall")
     )
+
+
+def test_what_the_budget_leaves_out_is_skipped(tmp_path: Path) -> None:
+    judge = ScriptedJudge({**SCRIPT, "later": BudgetSpent("2 calls a day")})
+    events = [{"task": task, "context": [DIRECTED]} for task in (TASK, TASK, "later")]
+    summary = judged(tmp_path, *events, judge=judge)["summary"]
+
+    assert (2, 0, {"budget": 1}) == (summary["n_scored"], summary["n_failed"], summary["skipped"])
 
 
 def test_an_empty_context_counts_in_the_mean(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from seer_otel.harness import report
 from seer_otel.harness.report import Report
 from seer_otel.harness.run import run
 
+FIXTURES = Path(os.environ.get("SEER_FIXTURES") or Path(__file__).parents[2] / "data")
 EVENTS = [
     {"task": "Who directed Inception?", "context": ["Christopher Nolan directed Inception."]},
     {"task": "When did Inception come out?", "context": []},
@@ -65,6 +67,21 @@ def test_what_was_not_recorded_has_failed(events: str, tmp_path: Path) -> None:
     assert not made.all_is_well
     assert 3 == report.as_json(made)["summary"]["n_failed"]
     assert "judge_failed (not_recorded)" in shown(made)
+
+
+def test_a_retrieval_may_be_judged_in_several_runs(events: str) -> None:
+    made = run([events], load(None, {}, {"judge.kind": "local", "judge.runs": 3}))
+    first = report.as_json(made)["results"][0]
+
+    assert (3, 1.0) == (first["repetition"]["runs"], first["repetition"]["agreement"])
+
+
+def test_tools_are_retrievals_where_they_are_named(tmp_path: Path) -> None:
+    spans = FIXTURES / "spans" / "pydantic-ai-tool.json"
+    named = load(None, {}, {"judge.kind": "local", "tools": ["retrieve"]})
+
+    assert 0 == len(run([str(spans)], judge("local")).outcomes)
+    assert 1 <= len(run([str(spans)], named).outcomes)
 
 
 def test_nothing_is_said_or_sent_where_there_is_no_judge(
