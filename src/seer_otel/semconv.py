@@ -33,6 +33,8 @@ CONVERSATION_ID: Final = "seer.conversation_id"
 """string. Groups the traces of a conversation."""
 EXPECTED_OUTCOME: Final = "seer.expected_outcome"
 """string. What a conversation should have led to."""
+RECORD_ID: Final = "seer.record_id"
+"""string. Names a logged event: on the span that is made of it, and on carriers of its results."""
 
 # Written: on every retrieval span.
 

@@ -21,6 +21,7 @@ NAMES = {
     "GROUND_TRUTH": "seer.ground_truth",
     "CONVERSATION_ID": "seer.conversation_id",
     "EXPECTED_OUTCOME": "seer.expected_outcome",
+    "RECORD_ID": "seer.record_id",
     "EVALUATED": "seer.evaluated",
     "SKIP_REASON": "seer.skip_reason",
     "VERDICT": "seer.verdict",

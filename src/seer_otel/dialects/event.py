@@ -13,6 +13,8 @@ from seer_otel.errors import Undecodable
 from seer_otel.retrieval import Retrieval
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST_YEAR: Final = 2261
+"""Whose nanoseconds fit into 63 bits."""
 _KINDS: Final = {
     bool: "a bool",
     int: "a number",
@@ -37,7 +39,7 @@ def retrieval_from_event(event: Mapping[str, Any]) -> Retrieval:
         Undecodable: A field is not what it should be; the message says which, and what would do.
     """
     task, subquery = _text(event, "task"), _text(event, "subquery")
-    documents, at = _documents(event), _time_ns(event.get("created_at"))
+    documents, at = _documents(event), time_ns(event.get("created_at"))
     return Retrieval(
         context=documents.passages,
         task=task,
@@ -108,7 +110,13 @@ def _hex(event: Mapping[str, Any], name: str, digits: int) -> str | None:
     return value.lower()
 
 
-def _time_ns(value: object) -> int:
+def time_ns(value: object) -> int:
+    """
+    Return a time in nanoseconds since 1970; 0 where there is none.
+
+    Raises:
+        Undecodable: It is neither a date nor seconds, or is later than spans can say.
+    """
     if value is None:
         return 0
     seconds = number(value)
@@ -119,6 +127,8 @@ def _time_ns(value: object) -> int:
             at = datetime.fromisoformat(str(value))
         if at.tzinfo is None:
             at = at.replace(tzinfo=UTC)
+        if at.year > _LAST_YEAR:
+            raise OverflowError
     except (ValueError, OverflowError):
         expected = "a time like 2026-11-29T12:00:00Z, or seconds since 1970"
         raise _wrong("created_at", value, expected) from None

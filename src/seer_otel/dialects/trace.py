@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from seer_otel.dialects import record_ids
 from seer_otel.dialects.kin import Above, Below, Links, look_down, look_up
 from seer_otel.dialects.links import rooted
 from seer_otel.dialects.node import Node, node
@@ -70,7 +71,8 @@ def resolve(nodes: Iterable[Node]) -> TraceReading:
         for span_id, node in known.items()
         if node.reading is not None
     }
-    resolutions = _nest(own, links, above)
+    spans = {span_id: own[span_id] for span_id in own if known[span_id].record_id is None}
+    resolutions = own | _nest(spans, links, above)
     final = _final(known, resolutions)
     if final is None:
         return TraceReading()
@@ -103,10 +105,10 @@ def retrieval(node: Node, resolution: Resolution) -> Retrieval:
         expected_outcome=reading.expected_outcome,
         passages_dropped=reading.passages_dropped,
         trace_id=node.trace_id,
-        span_id=node.span_id,
+        span_id=node.target_id,
         parent_span_id=node.parent_span_id,
         span_name=node.name,
-        record_id=f"{node.trace_id}-{node.span_id}",
+        record_id=node.record_id or record_ids.of_span(node.trace_id, node.span_id),
         dialect=reading.dialect,
         start_ns=node.start_ns,
         end_ns=node.end_ns,

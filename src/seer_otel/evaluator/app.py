@@ -11,11 +11,13 @@ from ipaddress import ip_address
 
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
+from starlette.routing import Route
 
 from seer_otel.clock import Clock, SystemClock
 from seer_otel.config import Config, Forward
 from seer_otel.dialects import with_tools
 from seer_otel.errors import ConfigError, StorageFailed
+from seer_otel.evaluator.events import Events
 from seer_otel.evaluator.forward.dead_letters import DeadLetters
 from seer_otel.evaluator.forward.forwarder import Forwarder
 from seer_otel.evaluator.forward.log_shipper import LogShipper
@@ -23,6 +25,7 @@ from seer_otel.evaluator.forward.next_hop import NextHop, address_of, connect
 from seer_otel.evaluator.hold.requirements import StoredRequirements
 from seer_otel.evaluator.hold.store import Store
 from seer_otel.evaluator.intake import Admission, Intake
+from seer_otel.evaluator.receive.event_routes import EventRoutes
 from seer_otel.evaluator.receive.grpc_server import GrpcServer
 from seer_otel.evaluator.receive.guard import Gate
 from seer_otel.evaluator.receive.http_server import HttpServer
@@ -146,6 +149,7 @@ class Evaluator:
             released=self._forwarder.wake if self._forwarder else lambda: None,
             log_records=self._logs.ship if self._logs else None,
             resolve=self._resolver,
+            dialects=with_tools(config.tools),
         )
 
     def _make_health(self) -> Health:
@@ -175,12 +179,24 @@ class Evaluator:
                 gate,
                 self._health,
                 self.telemetry,
-                self.store.record,
+                self._event_routes(gate),
                 limit,
             )
             if config.http
             else None
         )
+
+    def _event_routes(self, gate: Gate) -> list[Route]:
+        events = Events(
+            self._intake,
+            self.store,
+            self._judging,
+            self.telemetry,
+            sample_rate=self.config.sample_rate,
+            max_pending=MAX_PENDING,
+        )
+        limit = self.config.limits.request_bytes
+        return EventRoutes(events, gate, self._clock, self._intake.refused, limit).routes()
 
     async def run(self, stop: asyncio.Event, ready: Callable[[Listening], None]) -> None:
         """

@@ -6,9 +6,9 @@ Take a request: sort its spans, hold the retrievals, forward the rest, and only 
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 from seer_otel import sampling
 from seer_otel.clock import Clock
@@ -23,6 +23,8 @@ from seer_otel.evaluator.telemetry.metrics import Telemetry
 from seer_otel.evaluator.work.judging import Judging
 
 Signal = Literal["traces", "metrics", "logs"]
+
+T = TypeVar("T")
 
 
 class Onward(Protocol):
@@ -77,7 +79,7 @@ class Intake:
         self._dialects = dialects
         self.signals: Sequence[Signal] = signals if onward is not None else ("traces",)
         """The signals that are taken: others have nowhere to go."""
-        self._taking: set[asyncio.Task[bytes]] = set()
+        self._taking: set[asyncio.Task[Any]] = set()
         self.stopping = False
         telemetry.watch(
             metrics.HELD,
@@ -121,11 +123,20 @@ class Intake:
             Undecodable: The body is no request of this signal.
             Overloaded, StorageFailed: Not now.
         """
-        if self.stopping:
-            raise Overloaded("the evaluator is stopping", 1.0)
-        work = (
+        return await self.through(
             self._traces(body, copies=copies) if signal == "traces" else self._relay(signal, body)
         )
+
+    async def through(self, work: Coroutine[Any, Any, T]) -> T:
+        """
+        Do work to its end, also where the caller is cancelled.
+
+        Raises:
+            Overloaded: The evaluator is stopping; nothing was begun.
+        """
+        if self.stopping:
+            work.close()
+            raise Overloaded("the evaluator is stopping", 1.0)
         task = asyncio.ensure_future(work)
         self._taking.add(task)
         task.add_done_callback(self._taking.discard)

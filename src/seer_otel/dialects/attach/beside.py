@@ -34,6 +34,8 @@ class Target:
     flags: int = 0
     """`Span.flags`; its low 8 bits are the trace flags, of which the lowest says sampled."""
     trace_state: str = ""
+    record_id: str | None = None
+    """Of the event that was logged in the span, where the results are that event's."""
 
     @property
     def at_ns(self) -> int:
@@ -70,6 +72,8 @@ def carrier(
         semconv.OPENINFERENCE_KIND: "EVALUATOR",
         semconv.GEN_AI_OPERATION: "evaluation",
     }
+    if target.record_id is not None:
+        written[semconv.RECORD_ID] = target.record_id
     events: list[Span.Event] = []
     if verdict is not None:
         written |= inline.attributes(verdict)
@@ -149,7 +153,8 @@ def _carrier_id(target: Target, verdict: Verdict | None) -> bytes:
         (e.scope, e.provenance.revision, e.judgement.query if e.judgement else None)
         for e in (verdict.evaluations if verdict is not None else ())
     ]
-    identity = json.dumps([target.trace_id.lower(), target.span_id.lower(), scopes])
+    event = [] if target.record_id is None else [target.record_id]
+    identity = json.dumps([target.trace_id.lower(), target.span_id.lower(), scopes, *event])
     return hashlib.sha256(identity.encode()).digest()[:8]
 
 

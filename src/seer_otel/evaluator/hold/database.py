@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS held (
     trace_id BLOB NOT NULL,
     span_id BLOB NOT NULL,
     request BLOB NOT NULL,      -- export request with this one span, as it came
-    origin TEXT NOT NULL,       -- pipeline; copy: judged only; left: its carrier is due
+    origin TEXT NOT NULL,       -- pipeline, copy, event; left: its carrier is due
     received REAL NOT NULL,     -- wall clock, seconds
     PRIMARY KEY (trace_id, span_id)
 );

@@ -4,6 +4,7 @@ What the service has accepted and not yet handed on, and what it remembers of wh
     arrival ──► held (pipeline) ──release──► outbox ──sent──► gone; its key is remembered
                   │        └──deadline──► held (left) ──verdict──► carrier in the outbox
                 held (copy) ──────────────verdict──► carrier in the outbox
+                held (event) ─────────────verdict──► outbox
 
 Each arrow is one transaction, so a crash leaves a span on one side of it.
 """
@@ -19,10 +20,15 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from seer_otel.clock import Clock
+from seer_otel.dialects import record_ids
 from seer_otel.errors import ConfigError
 from seer_otel.evaluator.hold.database import Database
 
-Origin = Literal["pipeline", "copy", "left"]
+Origin = Literal["pipeline", "copy", "event", "left"]
+"""
+`pipeline`: a span on its way. `copy`: judged beside its span, which goes elsewhere. `event`: a
+span that was made of a logged event; nobody waits for it. `left`: a span whose carrier is due.
+"""
 Kind = Literal["retrieval", "plain", "carrier"]
 
 SEEN_FOR_S = 24 * 3600
@@ -33,15 +39,22 @@ ANCESTORS_FOR_S = 3600
 
 
 class Key(NamedTuple):
-    """What makes a span itself: delivered twice, it is judged and forwarded once."""
+    """
+    What makes a retrieval itself: delivered twice, it is judged and forwarded once.
+
+    A span's are its ids. Those of a logged event follow from its record id alone.
+    """
 
     trace_id: bytes
     span_id: bytes
 
-    @property
-    def record_id(self) -> str:
-        """`<trace id>-<span id>` in hex."""
-        return f"{self.trace_id.hex()}-{self.span_id.hex()}"
+    @classmethod
+    def of(cls, record_id: str) -> "Key":
+        """Return the key of the span or event with a record id."""
+        if ids := record_ids.ids_of_span(record_id):
+            return cls(bytes.fromhex(ids[0]), bytes.fromhex(ids[1]))
+        digest = sha256(record_id.encode("utf-8", "surrogatepass")).digest()
+        return cls(digest[8:24], digest[:8])
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +63,11 @@ class Held:
 
     key: Key
     request: bytes
-    """Export request that holds this one span, as it came."""
+    """
+    Export request that holds this one span, as it came.
+
+    Of an event that was logged in a span, the one span has that span's ids, and not the key's.
+    """
     origin: Origin
     received: float
     """Wall clock, seconds since the epoch."""
@@ -80,8 +97,8 @@ class Release:
     outgoing: Sequence[Outgoing]
     carrier_is_due: bool = False
     """It leaves without its verdict: the entry stays, marked `left`, until that is there."""
-    record: str | None = None
-    """JSON to be kept under the span's record id."""
+    record: tuple[str, str] | None = None
+    """A record id, and the JSON to be kept under it."""
 
 
 Arrived = Literal["held", "upgraded", "duplicate", "queued"]
@@ -198,7 +215,7 @@ class Store:
                 (*key, held.origin != "copy", now),
             )
             if release.record is not None:
-                _record(db, key.record_id, release.record, now)
+                _record(db, *release.record, now)
             return held, release
 
         done = await self._database.run(job)
@@ -270,6 +287,16 @@ class Store:
         return await self._database.run(
             lambda db: _one(
                 db.execute("SELECT record FROM records WHERE record_id=?", (record_id,))
+            )
+        )
+
+    async def holds(self, record_id: str) -> bool:
+        """Return whether a retrieval is still in the hold."""
+        key = Key.of(record_id)
+        return await self._database.run(
+            lambda db: (
+                db.execute("SELECT 1 FROM held WHERE trace_id=? AND span_id=?", key).fetchone()
+                is not None
             )
         )
 

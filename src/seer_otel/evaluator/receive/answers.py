@@ -2,7 +2,7 @@
 The table of answers: from what went wrong to a gRPC status and an HTTP response.
 
 Clients drop data for almost every code but a few, so there are only five answers: taken; not now
-(with the time to wait); never (cannot be decoded); too large; not allowed.
+(with the time to wait); never (cannot be decoded, is not what was wanted); too large; not allowed.
 """
 
 import logging
@@ -14,6 +14,7 @@ from google.protobuf import any_pb2, duration_pb2
 from google.rpc import error_details_pb2, status_pb2
 
 from seer_otel.errors import Overloaded, Retryable, StorageFailed, TooLarge, Undecodable
+from seer_otel.evaluator.receive.faults import Invalid
 
 log = logging.getLogger(__name__)
 
@@ -89,6 +90,8 @@ def answer(error: BaseException) -> Answer:
     match error:
         case Undecodable():
             return Answer(code.INVALID_ARGUMENT, 400, str(error), "undecodable")
+        case Invalid():
+            return Answer(code.INVALID_ARGUMENT, 422, str(error), "invalid")
         case TooLarge():
             return Answer(code.RESOURCE_EXHAUSTED, 413, str(error), "too_large")
         case Unauthenticated():

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
 
 import uvicorn
@@ -13,21 +13,17 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from seer_otel.errors import TooLarge
 from seer_otel.evaluator.intake import Intake, Signal
 from seer_otel.evaluator.receive import guard, json_bodies
 from seer_otel.evaluator.receive.address import listen
 from seer_otel.evaluator.receive.answers import Answer, Unsupported, answer
+from seer_otel.evaluator.receive.bodies import apart, body_of, media_type
 from seer_otel.evaluator.telemetry.health import Health
 from seer_otel.evaluator.telemetry.metrics import Telemetry
 from seer_otel.semconv import FORWARD_HEADER
 
 PROTOBUF = "application/x-protobuf"
 JSON = "application/json"
-OFF_LOOP_BYTES = 256 * 1024
-"""Bodies above are unpacked and converted in a thread."""
-
-Records = Callable[[str], Awaitable[str | None]]
 
 
 class _Server(uvicorn.Server):
@@ -46,7 +42,7 @@ class HttpServer:
         gate: guard.Gate,
         health: Health,
         telemetry: Telemetry,
-        records: Records,
+        more: Sequence[Route],
         max_bytes: int,
     ) -> None:
         self._address = address
@@ -54,7 +50,7 @@ class HttpServer:
         self._gate = gate
         self._health = health
         self._telemetry = telemetry
-        self._records = records
+        self._more = more
         self._max_bytes = max_bytes
         self._server = _Server(
             uvicorn.Config(
@@ -76,7 +72,7 @@ class HttpServer:
         return Starlette(
             routes=[
                 *routes,
-                Route("/v1/records/{record_id}", self._record, methods=["GET"]),
+                *self._more,
                 Route("/metrics", self._metrics, methods=["GET"]),
                 Route("/healthz", self._healthz, methods=["GET"]),
                 Route("/readyz", self._readyz, methods=["GET"]),
@@ -102,15 +98,14 @@ class HttpServer:
 
     def _export(self, signal: Signal) -> Callable[[Request], Awaitable[Response]]:
         async def export(request: Request) -> Response:
-            media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+            form = media_type(request)
             try:
                 self._gate.check(request.headers.get("authorization"))
-                if media_type not in (PROTOBUF, JSON):
+                if form not in (PROTOBUF, JSON):
                     raise Unsupported(f"content-type must be {PROTOBUF} or {JSON}")
-                body = await self._body(request)
-                if media_type == JSON:
-                    convert = partial(json_bodies.to_protobuf, signal, body)
-                    body = await self._apart(len(body), convert)
+                body = await body_of(request, self._max_bytes)
+                if form == JSON:
+                    body = await apart(len(body), partial(json_bodies.to_protobuf, signal, body))
                 copies = request.headers.get(FORWARD_HEADER) == "no"
                 response = await self._intake.take(signal, body, copies=copies)
             except ClientDisconnect:
@@ -118,42 +113,12 @@ class HttpServer:
             except Exception as error:
                 refusal = answer(error)
                 self._intake.refused(refusal.reason)
-                return _refusal(refusal, media_type)
-            if media_type == JSON:
+                return _refusal(refusal, form)
+            if form == JSON:
                 return Response(json_bodies.response_to_json(signal, response), media_type=JSON)
             return Response(response, media_type=PROTOBUF)
 
         return export
-
-    async def _body(self, request: Request) -> bytes:
-        encoding = request.headers.get("content-encoding", "identity").strip().lower()
-        if encoding not in ("gzip", "identity", ""):
-            raise Unsupported(f"content-encoding {encoding!r} is not supported; use gzip or none")
-        parts: list[bytes] = []
-        size = 0
-        async for part in request.stream():
-            size += len(part)
-            if size > self._max_bytes:
-                raise TooLarge("the body", size, self._max_bytes)
-            parts.append(part)
-        body = b"".join(parts)
-        if encoding == "gzip":
-            return await self._apart(size, partial(guard.gunzip, body, self._max_bytes))
-        return body
-
-    @staticmethod
-    async def _apart(size: int, convert: Callable[[], bytes]) -> bytes:
-        return await asyncio.to_thread(convert) if size > OFF_LOOP_BYTES else convert()
-
-    async def _record(self, request: Request) -> Response:
-        try:
-            self._gate.check(request.headers.get("authorization"))
-        except Exception as error:
-            return _refusal(answer(error), JSON)
-        record = await self._records(request.path_params["record_id"])
-        if record is None:
-            return JSONResponse({"message": "no such record (yet, or any more)"}, 404)
-        return Response(record, media_type=JSON)
 
     async def _metrics(self, request: Request) -> Response:
         text, content_type = self._telemetry.exposition(request.headers.get("accept", ""))
@@ -166,14 +131,14 @@ class HttpServer:
         return JSONResponse(self._health.report(), 200 if self._health.ready else 503)
 
 
-def _refusal(refusal: Answer, media_type: str) -> Response:
+def _refusal(refusal: Answer, form: str) -> Response:
     if refusal.http_status == 415:
         return PlainTextResponse(refusal.message, 415)
     headers = dict(refusal.headers)
     if refusal.http_status == 401:
         headers["www-authenticate"] = "Bearer"
     status = refusal.status
-    if media_type == JSON:
+    if form == JSON:
         content = json.dumps(
             {
                 "code": status.code,

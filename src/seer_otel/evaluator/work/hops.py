@@ -185,6 +185,12 @@ def _of_trace(trace: Trace, final: Judged) -> Evaluation:
     scores = TraceScores(
         cumulative_recall=metrics.cumulative_recall(hops),
         redundancy=metrics.redundancy(hops),
-        supersedes=trace.result_of,
+        supersedes=_shown(trace, trace.result_of),
     )
     return replace(final.evaluation, scope="trace", trace=scores, new_requirements=None)
+
+
+def _shown(trace: Trace, span_id: str | None) -> str | None:
+    """Return the id of the span that a reader finds the results of a judged retrieval on."""
+    judged = trace.judged.get(span_id) if span_id else None
+    return span_id if judged is None else judged.node.target_id

@@ -17,14 +17,13 @@ from typing import Any, Protocol, TypeVar
 
 from pydantic import TypeAdapter
 
-from seer_otel.dialects import lookup
+from seer_otel.dialects import DIALECTS, Dialect, lookup
 from seer_otel.dialects import trace as reading
 from seer_otel.dialects.attach import unevaluated
 from seer_otel.dialects.trace import Node, Resolution
 from seer_otel.errors import StorageFailed
-from seer_otel.evaluator.envelope import Envelope
+from seer_otel.evaluator.event_span import node_of
 from seer_otel.evaluator.hold.store import Held, Key, Outgoing, Release, Store
-from seer_otel.evaluator.sort import decode
 from seer_otel.evaluator.telemetry import metrics
 from seer_otel.evaluator.telemetry.metrics import Telemetry
 from seer_otel.evaluator.work import results
@@ -32,7 +31,7 @@ from seer_otel.evaluator.work.hops import Hops
 from seer_otel.evaluator.work.traces import Trace
 from seer_otel.retrieval import Retrieval
 from seer_otel.semconv import ERROR_TYPE, EVALUATED, REASON
-from seer_otel.verdict import Verdict
+from seer_otel.verdict import Outcome, Record, Verdict
 
 log = logging.getLogger(__name__)
 
@@ -80,7 +79,7 @@ class Item:
 
     @property
     def delays_a_span(self) -> bool:
-        """Whether a span waits for its verdict; copies, and what has left, delay nothing."""
+        """Whether a span waits for its verdict; copies, events, what has left delay nothing."""
         return not self.left and self.held.origin == "pipeline"
 
 
@@ -101,6 +100,7 @@ class Judging:
         released: Callable[[], None] = lambda: None,
         log_records: Callable[[bytes], None] | None = None,
         resolve: Resolve | None = None,
+        dialects: Sequence[Dialect] = DIALECTS,
     ) -> None:
         self._store = store
         self._assessor = assessor
@@ -113,6 +113,7 @@ class Judging:
         self._released = released
         self._log_records = log_records
         self._resolve = resolve
+        self._dialects = dialects
         self._traces = hops.traces
         self._items: dict[Key, Item] = {}
         self._group: asyncio.TaskGroup | None = None
@@ -148,9 +149,13 @@ class Judging:
                 self._spawn(self._judge_late(trace, span_id, retrieval))
 
     def start(self, held: Held, *, age_s: float = 0.0, node: Node | None = None) -> None:
-        """Begin the work on a retrieval that is in the hold; its node has been noted."""
+        """
+        Begin the work on a retrieval that is in the hold; its node has been noted.
+
+        Without `node`, it is the one with the ids of the key.
+        """
         now = asyncio.get_running_loop().time()
-        trace = self._traces.of(held.key.trace_id.hex(), now)
+        trace = self._traces.of(node.trace_id if node else held.key.trace_id.hex(), now)
         node = node or trace.nodes[held.key.span_id.hex()]
         trace.open.add(node.span_id)
         item = Item(held, node, now - age_s, left=held.origin == "left")
@@ -161,7 +166,7 @@ class Judging:
         """Take up what an earlier process left in the hold; `now` is wall-clock time."""
         loop_s = asyncio.get_running_loop().time()
         ancestors = [_NODE.validate_json(node) for node in await self._store.ancestors()]
-        found = [(held, _node(held.request)) for held in left_behind]
+        found = [(held, node_of(held, self._dialects)) for held in left_behind]
         self._traces.note([*ancestors, *(node for _, node in found)], loop_s)
         for held, node in found:
             age_s = min(max(0.0, now - held.received), self._times.hold)
@@ -214,8 +219,10 @@ class Judging:
     async def _live(self, item: Item, trace: Trace) -> None:
         try:
             resolution = await self._settle(item, trace)
-            if resolution.reason == "no_content" and self._resolve is not None:
-                resolution = await self._look_up(item, trace, self._resolve)
+            if resolution.reason == "no_content":
+                item.node = await self.with_texts(item.node)
+                trace.nodes[item.node.span_id] = item.node
+                resolution = trace.resolution(item.node.span_id)
             if resolution.status in ("retrieval", "empty"):
                 await self._judge(item, trace, reading.retrieval(item.node, resolution))
             else:
@@ -237,7 +244,8 @@ class Judging:
 
     async def _settle(self, item: Item, trace: Trace) -> Resolution:
         """Wait for what encloses the retrieval, and for its task, as long as may be."""
-        settled_s = item.arrived_s + self._times.settle
+        is_event = item.node.record_id is not None  # nothing that encloses it matters
+        settled_s = item.arrived_s + (0.0 if is_event else self._times.settle)
         task_s = item.arrived_s + self._times.task_wait
         has_task = item.node.reading is not None and item.node.reading.task is not None
         while True:
@@ -248,15 +256,14 @@ class Judging:
                 return trace.resolution(item.node.span_id)
             await trace.change((settled_s if now < settled_s else task_s) - now)
 
-    async def _look_up(self, item: Item, trace: Trace, resolve: Resolve) -> Resolution:
+    async def with_texts(self, node: Node) -> Node:
         """Find the texts of documents that came as ids alone, as far as they can be found."""
-        node = item.node
-        ids = lookup.missing(node.reading) if node.reading is not None else ()
-        if node.reading is not None and ids:
-            texts = await resolve(ids)
-            item.node = replace(node, reading=lookup.with_texts(node.reading, texts))
-            trace.nodes[node.span_id] = item.node
-        return trace.resolution(node.span_id)
+        if node.reading is None or self._resolve is None:
+            return node
+        ids = lookup.missing(node.reading)
+        if not ids:
+            return node
+        return replace(node, reading=lookup.with_texts(node.reading, await self._resolve(ids)))
 
     async def _skip(self, item: Item, reason: str) -> None:
         await self._release(item, None, unevaluated("skipped", reason), reason=reason)
@@ -265,7 +272,7 @@ class Judging:
         if not retrieval.queries:
             await self._skip(item, "no_query")
             return
-        judging = asyncio.ensure_future(self._assess(retrieval))
+        judging = asyncio.ensure_future(self.assess(retrieval))
         try:
             await self._wait(item, judging)
         finally:
@@ -300,7 +307,8 @@ class Judging:
             await asyncio.wait(waiting, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
             upgraded.cancel()
 
-    async def _assess(self, retrieval: Retrieval) -> Verdict:
+    async def assess(self, retrieval: Retrieval) -> Verdict:
+        """Judge a retrieval, as soon as a place is free; count what that took."""
         async with self._slots:
             verdict = await self._assessor.assess(retrieval, timeout_s=self._times.judge)
         failed = next((e for e in verdict.evaluations if e.status == "failed"), None)
@@ -315,11 +323,11 @@ class Judging:
 
     async def _judge_late(self, trace: Trace, span_id: str, retrieval: Retrieval) -> None:
         """Judge the task that came after its retrieval was; the result goes on a carrier."""
-        verdict = await self._assess(retrieval)
+        verdict = await self.assess(retrieval)
         carrier = self._hops.judged_late(trace, span_id, verdict)
         await self._persist(lambda: self._store.queue(carrier))
         self._telemetry.count(metrics.CARRIERS)
-        self._record_scores(verdict, retrieval, trace.nodes[span_id])
+        self._record_scores(verdict, retrieval)
         self._released()
 
     # Leaving.
@@ -331,29 +339,33 @@ class Judging:
         attributes: Mapping[str, str],
         *,
         retrieval: Retrieval | None = None,
-        evaluated: str = "skipped",
+        evaluated: Outcome = "skipped",
         reason: str = "",
         carrier_is_due: bool = False,
     ) -> None:
         nested = reason == "nested"
+        record: Record | None = None
+        if verdict is not None and retrieval is not None:
+            record = results.record(retrieval, verdict)
+        elif item.node.record_id is not None:
+            record = results.unjudged(item.node, evaluated, reason)
 
         def build(held: Held) -> Release:
             outgoing: list[Outgoing] = []
-            if held.origin == "pipeline":
+            if held.origin in ("pipeline", "event"):
                 outgoing = [self._writer.inline(held.request, verdict, attributes)]
             elif not nested:
                 outgoing = [self._writer.beside(held.request, verdict, attributes)]
-            record = results.record(held.key, retrieval, verdict) if retrieval and verdict else None
-            return Release(outgoing, carrier_is_due, record)
+            return Release(outgoing, carrier_is_due, results.kept(record) if record else None)
 
         before = await self._persist(lambda: self._store.release(item.held.key, build))
         if before is None:
             return  # released meanwhile, at shutdown
         item.left = True
         self._released()
-        if before.origin == "copy" or (before.origin == "pipeline" and not self._forwarding):
+        if before.origin == "copy" or (before.origin != "left" and not self._forwarding):
             self._telemetry.count(metrics.JUDGED_ONLY)
-        if before.origin != "pipeline" and not nested:
+        if before.origin in ("copy", "left") and not nested:
             self._telemetry.count(metrics.CARRIERS)
         if carrier_is_due:
             return  # counted with its verdict
@@ -365,7 +377,7 @@ class Judging:
                 evaluated=first.status,
                 reason=first.reason or "",
             )
-            self._record_scores(verdict, retrieval, item.node)
+            self._record_scores(verdict, retrieval)
             if self._log_records is not None:
                 self._log_records(self._writer.logs(before.request, verdict))
         else:
@@ -374,7 +386,7 @@ class Judging:
                 metrics.RETRIEVALS, dialect=dialect, evaluated=evaluated, reason=reason
             )
 
-    def _record_scores(self, verdict: Verdict, retrieval: Retrieval, node: Node) -> None:
+    def _record_scores(self, verdict: Verdict, retrieval: Retrieval) -> None:
         for evaluation in verdict.evaluations:
             for metric, value in (
                 (metrics.RECALL, evaluation.scores.recall),
@@ -386,8 +398,8 @@ class Judging:
                     self._telemetry.record(
                         metric,
                         value,
-                        trace_id=node.trace_id,
-                        span_id=node.span_id,
+                        trace_id=retrieval.trace_id,
+                        span_id=retrieval.span_id,
                         metadata=retrieval.metadata,
                         scope=evaluation.scope,
                     )
@@ -418,10 +430,3 @@ class Judging:
             await self._store.keep_ancestor(bytes.fromhex(node.trace_id), _NODE.dump_json(node))
         except StorageFailed as error:
             log.warning("an ancestor was not kept for a restart: %s", error)
-
-
-def _node(request: bytes) -> Node:
-    """Read the one span of a held request."""
-    envelope = Envelope.open(request)
-    ((place, _),) = envelope.spans()
-    return reading.node(decode(envelope.enclosed(place)))

@@ -4,18 +4,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 from opentelemetry.proto.trace.v1 import trace_pb2
 from pydantic import TypeAdapter
 
 from seer_otel.dialects import attach
 from seer_otel.dialects.attach import Target
+from seer_otel.dialects.trace import Node
 from seer_otel.evaluator.envelope import Enclosed, Envelope
-from seer_otel.evaluator.hold.store import Key, Outgoing
+from seer_otel.evaluator.hold.store import Outgoing
 from seer_otel.retrieval import Retrieval
-from seer_otel.verdict import Verdict
+from seer_otel.semconv import RECORD_ID
+from seer_otel.verdict import Outcome, Record, Verdict
 
-_VERDICT: TypeAdapter[Verdict] = TypeAdapter(Verdict)
-_RECORD: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
+RECORD: TypeAdapter[Record] = TypeAdapter(Record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,7 @@ def target_of(request: bytes) -> tuple[Target, Enclosed]:
         end_ns=span.end_time_unix_nano,
         flags=span.flags,
         trace_state=span.trace_state,
+        record_id=next((a.value.string_value for a in _record_ids(span)), "") or None,
     )
     return target, envelope.enclosed(place)
 
@@ -94,21 +97,46 @@ def skeleton(request: bytes) -> bytes:
         end_time_unix_nano=span.end_time_unix_nano,
         flags=span.flags,
         trace_state=span.trace_state,
+        attributes=_record_ids(span),
     )
     envelope.replace(place, bare.SerializeToString())
     return envelope.to_bytes()
 
 
-def record(key: Key, retrieval: Retrieval, verdict: Verdict) -> str:
-    """Return the JSON that is kept of a verdict; passages are not copied."""
-    content = {
-        "record_id": key.record_id,
-        "trace_id": key.trace_id.hex(),
-        "span_id": key.span_id.hex(),
-        "task": retrieval.task,
-        "subquery": retrieval.subquery,
-        "conversation_id": retrieval.conversation_id,
-        "dialect": retrieval.dialect,
-        "verdict": _VERDICT.dump_python(verdict, mode="json"),
-    }
-    return _RECORD.dump_json(content).decode()
+def _record_ids(span: trace_pb2.Span) -> list[KeyValue]:
+    """Return the attribute that only spans made of events have."""
+    return [attribute for attribute in span.attributes if attribute.key == RECORD_ID]
+
+
+def record(retrieval: Retrieval, verdict: Verdict) -> Record:
+    """Return what is kept of a verdict."""
+    first = verdict.evaluations[0]
+    return Record(
+        record_id=retrieval.record_id or "",
+        evaluated=first.status,
+        reason=first.reason,
+        trace_id=retrieval.trace_id,
+        span_id=retrieval.span_id,
+        task=retrieval.task,
+        subquery=retrieval.subquery,
+        conversation_id=retrieval.conversation_id,
+        dialect=retrieval.dialect,
+        verdict=verdict,
+    )
+
+
+def unjudged(node: Node, evaluated: Outcome, reason: str) -> Record:
+    """Return what is kept of an event that leaves without a verdict."""
+    return Record(
+        record_id=node.record_id or "",
+        evaluated=evaluated,
+        reason=reason,
+        trace_id=node.trace_id,
+        span_id=node.target_id,
+        dialect=node.reading.dialect if node.reading else None,
+    )
+
+
+def kept(record: Record) -> tuple[str, str]:
+    """Return a record's id and its JSON."""
+    return record.record_id, RECORD.dump_json(record).decode()
