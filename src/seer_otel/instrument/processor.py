@@ -1,6 +1,6 @@
 """Finds retrieval spans as they end, decides which are judged, marks them, and ships them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
@@ -14,6 +14,7 @@ from seer_otel.instrument.evaluator_client import EvaluatorClient
 from seer_otel.instrument.marked_span import MarkedSpan
 from seer_otel.instrument.notices import warn_once
 from seer_otel.instrument.recording import RETRIEVAL
+from seer_otel.instrument.resolving import Resolve, Resolving
 from seer_otel.instrument.shipping import Counts, Shipper
 from seer_otel.instrument.traces import OpenSpan, Traces
 
@@ -50,6 +51,12 @@ class SeerSpanProcessor(SpanProcessor):
             `SEER_SEND` (`off`), else True.
         api_key: Sent as `authorization: Bearer …`; else `SEER_API_KEY`.
         headers: More headers.
+        resolve: From a list of ids to the texts of these documents, as a mapping or as a list in
+            the same order, None for what is not known. For instrumentations that record ids alone.
+            Called in the background, never on the application's path; slow is no harm to it, and
+            whatever it raises costs the scores of that retrieval.
+        tools: Names of tools whose calls return documents, and are judged as retrievals; else
+            `SEER_TOOLS`, with commas between them.
 
     Raises:
         ConfigError: An argument cannot be used. A wrong variable is only logged.
@@ -63,14 +70,25 @@ class SeerSpanProcessor(SpanProcessor):
         send: bool | None = None,
         api_key: str | None = None,
         headers: Mapping[str, str] | None = None,
+        resolve: Resolve | None = None,
+        tools: Iterable[str] | None = None,
     ) -> None:
         told = settings.settle(
-            endpoint=endpoint, sample_rate=sample_rate, send=send, api_key=api_key, headers=headers
+            endpoint=endpoint,
+            sample_rate=sample_rate,
+            send=send,
+            api_key=api_key,
+            headers=headers,
+            tools=tools,
         )
         self._rate = told.sample_rate
         self._send = told.send
         self._traces = Traces()
-        self._shipper = Shipper(EvaluatorClient(told.traces_url, told.headers).post)
+        self._dialects = dialects.with_tools(told.tools)
+        self._shipper = Shipper(
+            EvaluatorClient(told.traces_url, told.headers).post,
+            complete=Resolving(resolve, self._dialects) if resolve else None,
+        )
         self._stopped = False
         scope.process_rate = self._rate
 
@@ -127,7 +145,7 @@ class SeerSpanProcessor(SpanProcessor):
         if self._traces.decision(context.trace_id) is False:
             return
         plain = span_from_sdk(span)
-        reading = dialects.read(plain)
+        reading = dialects.read(plain, self._dialects)
         if reading is None:
             above = known is not None and known.above_retrieval
             if above and dialects.readable_input(plain) is not None:

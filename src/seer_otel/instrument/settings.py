@@ -3,7 +3,7 @@
 import logging
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
@@ -17,6 +17,8 @@ SAMPLE_RATE: Final = "SEER_SAMPLE_RATE"
 """0..1. Share of the traces that is judged, where a request says nothing else."""
 SEND: Final = "SEER_SEND"
 """`off`: ship nothing, for the spans pass the evaluator anyway."""
+TOOLS: Final = "SEER_TOOLS"
+"""Names, with commas between: tools whose calls return documents, and are judged."""
 API_KEY: Final = "SEER_API_KEY"
 """Sent as `authorization: Bearer …`."""
 
@@ -36,6 +38,7 @@ class Settings:
     sample_rate: float
     """0..1."""
     send: bool
+    tools: tuple[str, ...]
     headers: Mapping[str, str] = field(repr=False)
     """Small letters; the key of the evaluator may be among them."""
 
@@ -47,6 +50,7 @@ def settle(
     send: bool | None,
     api_key: str | None,
     headers: Mapping[str, str] | None,
+    tools: Iterable[str] | None,
 ) -> Settings:
     """
     Fill up the arguments from the environment and the defaults.
@@ -74,6 +78,7 @@ def settle(
         traces_url=endpoint.rstrip("/") + "/v1/traces",
         sample_rate=_rate_of_environment() if sample_rate is None else sample_rate,
         send=send,
+        tools=_tools_of_environment() if tools is None else tuple(tools),
         headers={
             **({"authorization": f"Bearer {key}"} if key else {}),
             **{name.lower(): value for name, value in (headers or {}).items()},
@@ -102,6 +107,11 @@ def _rate_of_environment() -> float:
         _logger.warning("%s is no number in 0..1; using %s", SAMPLE_RATE, DEFAULT_SAMPLE_RATE)
         return DEFAULT_SAMPLE_RATE
     return rate
+
+
+def _tools_of_environment() -> tuple[str, ...]:
+    names = (name.strip() for name in os.environ.get(TOOLS, "").split(","))
+    return tuple(name for name in names if name)
 
 
 def _is_url(text: str) -> bool:

@@ -62,6 +62,13 @@ class Shipper:
 
     The thread starts with the first span, in the process that has it: before a fork there is
     usually none, and a forked child starts its own with an empty queue.
+
+    Args:
+        post: Makes one attempt at the evaluator.
+        queue: Spans that wait at most.
+        linger_s: How long a span waits for company.
+        first_pause_s: Between attempts, doubled each time.
+        complete: What is done with each span before it is encoded, in the thread.
     """
 
     def __init__(
@@ -71,8 +78,10 @@ class Shipper:
         queue: int = QUEUE,
         linger_s: float = LINGER_S,
         first_pause_s: float = FIRST_PAUSE_S,
+        complete: Callable[[ReadableSpan], ReadableSpan] | None = None,
     ) -> None:
         self._post = post
+        self._complete = complete
         self._limit = queue
         self._linger_s = linger_s
         self._first_pause_s = first_pause_s
@@ -171,13 +180,22 @@ class Shipper:
     def _work(self) -> None:
         context.attach(context.set_value(_SUPPRESS_INSTRUMENTATION_KEY, True))
         while batch := self._next_batch():
-            encoded = list(_encoded(batch))
+            encoded = list(self._encoded(batch))
             self._settle(dropped=len(batch) - len(encoded))
             for request in _requests(encoded):
                 self._deliver(b"".join(request), len(request))
             with self._changed:
                 self._in_hand = 0
                 self._changed.notify_all()
+
+    def _encoded(self, spans: Iterable[ReadableSpan]) -> Iterator[bytes]:
+        """Encode each span as a request of its own; requests put end to end are one request."""
+        for span in spans:
+            try:
+                whole = span if self._complete is None else self._complete(span)
+                yield encode_spans([whole]).SerializeToString()
+            except Exception as error:  # Whatever a foreign span holds, its neighbours go on.
+                warn_once("A span could not be encoded: %s", type(error).__name__)
 
     def _next_batch(self) -> Sequence[ReadableSpan]:
         """Wait for spans, and a little for their company. Empty: stopping, and nothing is left."""
@@ -259,15 +277,6 @@ class Shipper:
         if now - self._complaints.get(message, -math.inf) >= QUIET_S:
             self._complaints[message] = now
             _logger.warning(message, *arguments)
-
-
-def _encoded(spans: Iterable[ReadableSpan]) -> Iterator[bytes]:
-    """Encode each span as a request of its own; requests put end to end are one request."""
-    for span in spans:
-        try:
-            yield encode_spans([span]).SerializeToString()
-        except Exception as error:  # Whatever a foreign span holds, its neighbours go on.
-            warn_once("A span could not be encoded: %s", type(error).__name__)
 
 
 def _requests(encoded: Iterable[bytes]) -> Iterator[list[bytes]]:

@@ -179,7 +179,7 @@ def test_a_fault_in_a_dialect_costs_one_line(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def broken(span: dialects.Span) -> None:
+    def broken(span: dialects.Span, _: object) -> None:
         raise RuntimeError(f"secret content: {span.attributes}")
 
     monkeypatch.setattr(dialects, "read", broken)

@@ -12,15 +12,21 @@ def settled(
     send: bool | None = None,
     api_key: str | None = None,
     headers: dict[str, str] | None = None,
+    tools: list[str] | None = None,
 ) -> settings.Settings:
     return settings.settle(
-        endpoint=endpoint, sample_rate=sample_rate, send=send, api_key=api_key, headers=headers
+        endpoint=endpoint,
+        sample_rate=sample_rate,
+        send=send,
+        api_key=api_key,
+        headers=headers,
+        tools=tools,
     )
 
 
 @pytest.fixture(autouse=True)
 def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("SEER_ENDPOINT", "SEER_SAMPLE_RATE", "SEER_SEND", "SEER_API_KEY"):
+    for name in ("SEER_ENDPOINT", "SEER_SAMPLE_RATE", "SEER_SEND", "SEER_API_KEY", "SEER_TOOLS"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -30,6 +36,7 @@ def test_the_defaults() -> None:
             traces_url="http://127.0.0.1:4318/v1/traces",
             sample_rate=0.1,
             send=True,
+            tools=(),
             headers={"content-type": "application/x-protobuf", "seer-forward": "no"},
         )
         == settled()
@@ -106,3 +113,11 @@ def test_a_wrong_rate_variable_leaves_the_default(
 
     assert settled().sample_rate == 0.1
     assert ["SEER_SAMPLE_RATE is no number in 0..1; using 0.1"] == caplog.messages
+
+
+def test_tools_are_named_with_commas_between(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEER_TOOLS", " search_docs, lookup,,")
+
+    assert ("search_docs", "lookup") == settled().tools
+    assert ("other",) == settled(tools=["other"]).tools
+    assert () == settled(tools=[]).tools
