@@ -52,6 +52,12 @@ NAMES = {
     "JUDGE_REVISION": "seer.judge.revision",
     "JUDGE_CACHED": "seer.judge.cached",
     "JUDGE_DURATION": "seer.judge.duration_ms",
+    "JUDGE_INPUT_TOKENS": "seer.judge.input_tokens",
+    "JUDGE_OUTPUT_TOKENS": "seer.judge.output_tokens",
+    "JUDGE_COST": "seer.judge.cost",
+    "JUDGE_RUNS": "seer.judge.runs",
+    "JUDGE_AGREEMENT": "seer.judge.agreement",
+    "SPREAD_PREFIX": "seer.spread",
     "EVALUATED_AT": "seer.evaluated_at",
     "LOW_CONFIDENCE": "seer.low_confidence",
     "CUMULATIVE_RECALL": "seer.cumulative_recall",
@@ -80,17 +86,22 @@ NAMES = {
 NO_ATTRIBUTES = {
     "SCOPE_NAME",
     "EVAL_PREFIX",
+    "SPREAD_PREFIX",
     "EVALUATION_EVENT",
     "GEN_AI_EVALUATION_EVENT",
     "FORWARD_HEADER",
 }
 """Names of something else: of a scope, an event, a header, or the start of names."""
 
-ATTRIBUTE_NAMES = {name for constant, name in NAMES.items() if constant not in NO_ATTRIBUTES} | {
-    f"seer.eval.{scope}.{score}"
-    for scope in ("task", "subquery", "trace", "conversation")
-    for score in ATTRIBUTES
-}
+ATTRIBUTE_NAMES = (
+    {name for constant, name in NAMES.items() if constant not in NO_ATTRIBUTES}
+    | {
+        f"seer.eval.{scope}.{score}"
+        for scope in ("task", "subquery", "trace", "conversation")
+        for score in ATTRIBUTES
+    }
+    | {f"seer.spread.{score}" for score in ATTRIBUTES}
+)
 
 
 def test_names_are_frozen() -> None:

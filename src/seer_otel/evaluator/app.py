@@ -22,7 +22,7 @@ from seer_otel.evaluator.forward.dead_letters import DeadLetters
 from seer_otel.evaluator.forward.forwarder import Forwarder
 from seer_otel.evaluator.forward.log_shipper import LogShipper
 from seer_otel.evaluator.forward.next_hop import NextHop, address_of, connect
-from seer_otel.evaluator.hold.requirements import StoredRequirements
+from seer_otel.evaluator.hold.memory import StoredAnswers, StoredRequirements, StoredSpending
 from seer_otel.evaluator.hold.store import Store
 from seer_otel.evaluator.intake import Admission, Intake
 from seer_otel.evaluator.receive.event_routes import EventRoutes
@@ -37,9 +37,10 @@ from seer_otel.evaluator.work.resolver import Resolver
 from seer_otel.evaluator.work.results import Writer
 from seer_otel.evaluator.work.traces import Traces
 from seer_otel.judge.assess import Assessor
+from seer_otel.judge.budget import Budget
 from seer_otel.judge.layout import Limits
 from seer_otel.judge.protocol import Judge
-from seer_otel.judge.select import JudgeSettings, describe, open_judge
+from seer_otel.judge.select import describe, open_judge
 
 log = logging.getLogger(__name__)
 
@@ -54,19 +55,6 @@ class Listening:
 
     grpc: str | None
     http: str | None
-
-
-def judge_settings(config: Config) -> JudgeSettings:
-    """Return the part of the configuration that opens a judge."""
-    key = config.judge.api_key
-    return JudgeSettings(
-        kind=config.judge.kind,
-        model=config.judge.model,
-        base_url=config.judge.base_url,
-        api_key=key.get_secret_value() if key else None,
-        timeout_s=config.judge.timeout,
-        concurrency=config.judge.concurrency,
-    )
 
 
 class Evaluator:
@@ -87,10 +75,14 @@ class Evaluator:
             )
         self.config = config
         self._clock = clock or SystemClock()
-        self._judge = judge or open_judge(judge_settings(config))
         self.telemetry = Telemetry(keys=tuple(config.metric_keys), reader=_metric_reader(config))
+        settings = config.judge.settings()
+        budget = Budget(settings.minute, settings.day, clock=self._clock)
+        self._judge = judge or open_judge(settings, budget=budget, observe=self.telemetry.called)
         self._next_hop = connect(config.forward) if config.forward.url else None
         self.store = Store(config.data_dir, self._clock, forwarding=self._next_hop is not None)
+        budget.remember_in(StoredSpending(self.store, self._clock))
+        self._assessor = self._make_assessor()
         self._forwarder = self._make_forwarder(self._next_hop)
         self._logs = _log_shipper(config)
         self._resolver = _resolver(config)
@@ -115,25 +107,29 @@ class Evaluator:
         letters = DeadLetters(self.config.data_dir / "dead-letters", self._clock)
         return Forwarder(next_hop, self.store, letters, self.telemetry)
 
-    def _make_judging(self) -> Judging:
-        config = self.config
-        limits = config.limits
-        assessor = Assessor(
+    def _make_assessor(self) -> Assessor:
+        limits = self.config.limits
+        return Assessor(
             self._judge,
-            memory=StoredRequirements(self.store),
+            memory=StoredRequirements(self.store, self._clock),
+            answers=StoredAnswers(self.store, self._clock),
             limits=Limits(
                 passages_per_call=limits.passages_per_call,
                 characters_per_passage=limits.characters_per_passage,
                 max_passages=limits.max_passages,
                 max_characters=limits.max_characters,
             ),
+            runs=self.config.judge.runs,
             clock=self._clock,
         )
+
+    def _make_judging(self) -> Judging:
+        config = self.config
         writer = Writer({str(k): v for k, v in config.thresholds.items()})
         hops = Hops(Traces(), writer, send=config.trace_results.send, late_task=config.late_task)
         return Judging(
             self.store,
-            assessor,
+            self._assessor,
             writer,
             hops,
             self.telemetry,
@@ -285,6 +281,7 @@ class Evaluator:
         for server in (self._grpc, self._http):
             if server is not None:
                 await (server.stop(0) if isinstance(server, GrpcServer) else server.stop())
+        await self._assessor.aclose()
         await self._judge.aclose()
         if self._resolver is not None:
             await self._resolver.aclose()
@@ -339,7 +336,7 @@ def greeting(config: Config) -> str:
     )
     return (
         f"judging {100 * config.sample_rate:.4g} % of traces; "
-        f"{describe(judge_settings(config))}; {onward}"
+        f"{describe(config.judge.settings())}; {onward}"
     )
 
 

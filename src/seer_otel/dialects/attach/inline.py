@@ -9,7 +9,7 @@ from seer_otel import semconv
 from seer_otel.dialects.attach.results import ATTRIBUTES, results, scores
 from seer_otel.dialects.attach.values import Value, key_values
 from seer_otel.metrics.judgement import verdict_label
-from seer_otel.verdict import Evaluation, Verdict
+from seer_otel.verdict import Evaluation, Provenance, Repetition, Verdict
 
 _RESULT_SCOPES: Final = ("task", "subquery")
 _RESULT_SCORES: Final = ("recall", "precision", "f1", "ndcg")
@@ -97,13 +97,33 @@ def _evaluation(evaluation: Evaluation) -> dict[str, Value | None]:
         **_requirements(evaluation),
         **_passages(evaluation),
         semconv.TASK_SOURCE: evaluation.task_source,
-        semconv.JUDGE_NAME: evaluation.provenance.judge,
-        semconv.JUDGE_REVISION: evaluation.provenance.revision,
-        semconv.JUDGE_CACHED: evaluation.provenance.cached,
-        semconv.JUDGE_DURATION: evaluation.provenance.duration_ms,
-        semconv.EVALUATED_AT: evaluation.provenance.evaluated_at,
+        **_provenance(evaluation.provenance),
+        **_repetition(evaluation.repetition),
         semconv.SUPERSEDES: trace.supersedes if trace is not None else None,
         semconv.GOLD_IDS_UNMATCHED: (labels is not None and labels.gold_ids_unmatched) or None,
+    }
+
+
+def _provenance(provenance: Provenance) -> dict[str, Value | None]:
+    return {
+        semconv.JUDGE_NAME: provenance.judge,
+        semconv.JUDGE_REVISION: provenance.revision,
+        semconv.JUDGE_CACHED: provenance.cached,
+        semconv.JUDGE_DURATION: provenance.duration_ms,
+        semconv.JUDGE_INPUT_TOKENS: provenance.usage.input_tokens,
+        semconv.JUDGE_OUTPUT_TOKENS: provenance.usage.output_tokens,
+        semconv.JUDGE_COST: provenance.usage.cost,
+        semconv.EVALUATED_AT: provenance.evaluated_at,
+    }
+
+
+def _repetition(repetition: Repetition | None) -> dict[str, Value | None]:
+    if repetition is None:
+        return {}
+    return {
+        semconv.JUDGE_RUNS: repetition.runs,
+        semconv.JUDGE_AGREEMENT: repetition.agreement,
+        **{f"{semconv.SPREAD_PREFIX}.{score}": v for score, v in repetition.spread.items()},
     }
 
 

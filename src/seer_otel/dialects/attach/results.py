@@ -80,7 +80,7 @@ def results(
                 semconv.GEN_AI_EVALUATION_NAME: f"seer.{evaluation.scope}.{score}",
                 semconv.GEN_AI_EVALUATION_VALUE: value,
                 semconv.GEN_AI_EVALUATION_LABEL: _label(value, threshold),
-                semconv.GEN_AI_EVALUATION_EXPLANATION: _sentence(evaluation, score, value),
+                semconv.GEN_AI_EVALUATION_EXPLANATION: _explanation(evaluation, score, value),
             },
         )
 
@@ -89,6 +89,13 @@ def _label(value: float, threshold: float | None) -> str | None:
     if threshold is None:
         return None
     return "pass" if value >= threshold - _TOLERANCE else "fail"
+
+
+def _explanation(evaluation: Evaluation, score: str, value: float) -> str | None:
+    repetition = evaluation.repetition
+    if repetition is not None and score in repetition.spread:
+        return f"Mean of {repetition.runs} runs; spread {repetition.spread[score]:.3f}."
+    return _sentence(evaluation, score, value)
 
 
 def _sentence(evaluation: Evaluation, score: str, value: float) -> str | None:

@@ -56,6 +56,21 @@ CREATE TABLE IF NOT EXISTS requirements (
     at REAL NOT NULL,
     PRIMARY KEY (query, judge)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS answers (
+    question BLOB NOT NULL,     -- SHA-256
+    citations TEXT NOT NULL,    -- JSON object of arrays, by requirement
+    unsure TEXT NOT NULL,       -- JSON array
+    at REAL NOT NULL,
+    PRIMARY KEY (question)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS answers_at ON answers (at);
+CREATE TABLE IF NOT EXISTS spending (
+    day TEXT NOT NULL,          -- YYYY-MM-DD, UTC
+    calls INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    cost REAL NOT NULL,
+    PRIMARY KEY (day)
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS records (
     record_id TEXT PRIMARY KEY,
     record TEXT NOT NULL,       -- JSON

@@ -10,7 +10,6 @@ Each arrow is one transaction, so a crash leaves a span on one side of it.
 """
 
 import fcntl
-import json
 import os
 import sqlite3
 from collections.abc import Callable, Collection, Sequence
@@ -22,7 +21,7 @@ from typing import Any, Literal, NamedTuple
 from seer_otel.clock import Clock
 from seer_otel.dialects import record_ids
 from seer_otel.errors import ConfigError
-from seer_otel.evaluator.hold.database import Database
+from seer_otel.evaluator.hold.database import Database, T
 
 Origin = Literal["pipeline", "copy", "event", "left"]
 """
@@ -35,6 +34,7 @@ SEEN_FOR_S = 24 * 3600
 SEEN_AT_MOST = 1_000_000
 RECORDS_AT_MOST = 100_000
 REQUIREMENTS_AT_MOST = 100_000
+ANSWERS_AT_MOST = 100_000
 ANCESTORS_FOR_S = 3600
 
 
@@ -313,24 +313,14 @@ class Store:
             lambda db: [node for (node,) in db.execute("SELECT node FROM ancestors")]
         )
 
-    async def get_requirements(self, query: str, judge: str) -> tuple[str, ...] | None:
-        """Return the requirements of a query, as this judge once listed them."""
-        texts = await self._database.run(
-            lambda db: _one(
-                db.execute(
-                    "SELECT texts FROM requirements WHERE query=? AND judge=?",
-                    (_digest(query), judge),
-                )
-            )
-        )
-        return None if texts is None else tuple(json.loads(texts))
+    async def run(self, job: Callable[[sqlite3.Connection], T]) -> T:
+        """
+        Run a job on the tables of the judge's memory, in one transaction.
 
-    async def put_requirements(self, query: str, judge: str, texts: Sequence[str]) -> None:
-        """Remember the requirements of a query."""
-        row = (_digest(query), judge, json.dumps(texts, ensure_ascii=False), self._clock.now())
-        await self._database.run(
-            lambda db: db.execute("INSERT OR IGNORE INTO requirements VALUES (?, ?, ?, ?)", row)
-        )
+        Raises:
+            StorageFailed: The disk refused; nothing of the job was kept.
+        """
+        return await self._database.run(job)
 
     async def prune(self) -> None:
         """Forget what is older, or more, than is worth remembering."""
@@ -343,6 +333,7 @@ class Store:
                 ("seen", SEEN_AT_MOST),
                 ("records", RECORDS_AT_MOST),
                 ("requirements", REQUIREMENTS_AT_MOST),
+                ("answers", ANSWERS_AT_MOST),
             ):
                 cut = _one(
                     db.execute(f"SELECT at FROM {table} ORDER BY at DESC LIMIT 1 OFFSET ?", (most,))
@@ -409,7 +400,3 @@ def _count_queued(statistics: Statistics, kind: Kind, spans: int, size: int) -> 
 def _one(cursor: sqlite3.Cursor) -> Any:
     row = cursor.fetchone()
     return None if row is None else row[0]
-
-
-def _digest(query: str) -> bytes:
-    return sha256(query.encode("utf-8", "surrogatepass")).digest()

@@ -19,6 +19,8 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, set_span_in_context
 from prometheus_client.openmetrics import exposition as openmetrics
 
+from seer_otel.judge.calls import Call
+
 
 @dataclass(frozen=True, slots=True)
 class Metric:
@@ -62,9 +64,35 @@ REJECTED_SPANS = Metric(
     "seer.next_hop.rejected_spans", "counter", "{span}", "Spans rejected in a partial success."
 )
 NEXT_HOP_UP = Metric("seer.next_hop.up", "gauge", "1", "Whether the last attempt was taken.")
-JUDGE_CALLS = Metric("seer.judge.calls", "counter", "{call}", "Calls to the judge.")
+JUDGE_CALLS = Metric(
+    "seer.judge.calls", "counter", "{call}", "Requests to the judge.", ("error.type",)
+)
 JUDGE_TOKENS = Metric("seer.judge.tokens", "counter", "{token}", "Tokens.", ("type",))
+JUDGE_COST = Metric(
+    "seer.judge.cost", "counter", "{currency}", "What the judge cost, where its price is known."
+)
+JUDGE_CACHED = Metric(
+    "seer.judge.cached", "counter", "{retrieval}", "Retrievals judged from memory alone."
+)
 JUDGE_DURATION = Metric("seer.judge.duration", "histogram", "s", "Time to judge a retrieval.")
+JUDGE_AGREEMENT = Metric(
+    "seer.judge.agreement", "histogram", "1", "How far several runs agree.", ("scope",)
+)
+_MODEL = ("gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.request.model", "server.address")
+GENAI_TOKENS = Metric(
+    "gen_ai.client.token.usage",
+    "histogram",
+    "{token}",
+    "Tokens of one request to the judge.",
+    (*_MODEL, "gen_ai.token.type"),
+)
+GENAI_DURATION = Metric(
+    "gen_ai.client.operation.duration",
+    "histogram",
+    "s",
+    "Duration of one request to the judge.",
+    (*_MODEL, "error.type"),
+)
 RECALL = Metric("seer.recall", "histogram", "1", "Recall of judged retrievals.", ("scope",))
 PRECISION = Metric("seer.precision", "histogram", "1", "Precision.", ("scope",))
 F1 = Metric("seer.f1", "histogram", "1", "F1.", ("scope",))
@@ -73,12 +101,18 @@ NDCG = Metric("seer.ndcg", "histogram", "1", "nDCG.", ("scope",))
 METRICS = (
     ACCEPTED, FORWARDED, DEAD_LETTERED, DUPLICATE, JUDGED_ONLY, HELD, HELD_BYTES, OLDEST_AGE,
     UNREADABLE, EVALUATED_BEFORE, RETRIEVALS, CARRIERS, REFUSED, REJECTED_SPANS, NEXT_HOP_UP,
-    JUDGE_CALLS, JUDGE_TOKENS, JUDGE_DURATION, RECALL, PRECISION, F1, NDCG,
+    JUDGE_CALLS, JUDGE_TOKENS, JUDGE_COST, JUDGE_CACHED, JUDGE_DURATION, JUDGE_AGREEMENT,
+    GENAI_TOKENS, GENAI_DURATION, RECALL, PRECISION, F1, NDCG,
 )  # fmt: skip
 
 SHARES = (RECALL, PRECISION, F1, NDCG)
 SHARE_BUCKETS = tuple(i / 10 for i in range(11))
 DURATION_BUCKETS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+GENAI_BUCKETS = {
+    GENAI_TOKENS: tuple(float(4**i) for i in range(14)),
+    GENAI_DURATION: tuple(0.01 * 2**i for i in range(14)),
+}
+"""As the GenAI conventions advise."""
 VALUES_PER_KEY = 50
 """Distinct values of a metadata key; further ones are counted as `other`."""
 
@@ -136,8 +170,10 @@ class Telemetry:
                 metric.meaning,
             )
 
-    def _labels(self, metric: Metric) -> tuple[str, ...]:
-        return metric.labels + (self._keys if metric in SHARES else ())
+    def _labels(self, metric: Metric) -> list[str]:
+        return list(_underscored(dict.fromkeys(metric.labels, ""))) + (
+            list(self._keys) if metric in SHARES else []
+        )
 
     def _gauge(self, metric: Metric) -> float:
         return self._gauges.get(metric.name, lambda: 0.0)()
@@ -151,9 +187,9 @@ class Telemetry:
         if amount == 0:
             return
         self._totals[metric.name] = self._totals.get(metric.name, 0) + amount
-        self._otel[metric.name].add(amount, labels)
+        self._otel[metric.name].add(amount, _given(labels))
         counter = self._prometheus[metric.name]
-        (counter.labels(**labels) if labels else counter).inc(amount)
+        (counter.labels(**_underscored(labels)) if labels else counter).inc(amount)
 
     def total(self, metric: Metric) -> float:
         """Return a counter's sum over its labels, or a gauge's value."""
@@ -176,12 +212,29 @@ class Telemetry:
             labels |= {key: self._bounded(key, (metadata or {}).get(key)) for key in self._keys}
         histogram = self._prometheus[metric.name]
         exemplar = {"trace_id": trace_id, "span_id": span_id} if trace_id and span_id else None
-        (histogram.labels(**labels) if labels else histogram).observe(value, exemplar)
+        child = histogram.labels(**_underscored(labels)) if labels else histogram
+        child.observe(value, exemplar)
         context = None
         if trace_id and span_id:
             target = SpanContext(int(trace_id, 16), int(span_id, 16), True, TraceFlags(1))
             context = set_span_in_context(NonRecordingSpan(target))
-        self._otel[metric.name].record(value, labels, context=context)
+        self._otel[metric.name].record(value, _given(labels), context=context)
+
+    def called(self, call: Call) -> None:
+        """Count one request to the judge: by our own names, and by the GenAI conventions'."""
+        error: dict[str, Any] = {"error.type": call.error_type or ""}
+        model: dict[str, Any] = dict(
+            zip(_MODEL, ("chat", "openai", call.model, call.server), strict=True)
+        )
+        self.count(JUDGE_CALLS, **error)
+        self.count(JUDGE_COST, call.usage.cost or 0)
+        self.record(GENAI_DURATION, call.duration_s, **model, **error)
+        tokens = {"input": call.usage.input_tokens, "output": call.usage.output_tokens}
+        for kind, amount in tokens.items():
+            if amount is not None:
+                told: dict[str, Any] = {**model, "gen_ai.token.type": kind}
+                self.count(JUDGE_TOKENS, amount, type=kind)
+                self.record(GENAI_TOKENS, amount, **told)
 
     def _bounded(self, key: str, value: object) -> str:
         text = "" if value is None else str(value)[:100]
@@ -207,5 +260,16 @@ class Telemetry:
         self._provider.shutdown(timeout_millis=2_000)
 
 
+def _given(labels: Mapping[str, str]) -> dict[str, str]:
+    """Return the labels that have a value: OTLP has no need of the others, as Prometheus has."""
+    return {name: value for name, value in labels.items() if value}
+
+
+def _underscored(labels: Mapping[str, str]) -> dict[str, str]:
+    return {name.replace(".", "_"): value for name, value in labels.items()}
+
+
 def _buckets(metric: Metric) -> tuple[float, ...]:
-    return SHARE_BUCKETS if metric in SHARES else DURATION_BUCKETS
+    if metric.unit == "1":
+        return SHARE_BUCKETS
+    return GENAI_BUCKETS.get(metric, DURATION_BUCKETS)

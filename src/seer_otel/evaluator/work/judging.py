@@ -21,7 +21,7 @@ from seer_otel.dialects import DIALECTS, Dialect, lookup
 from seer_otel.dialects import trace as reading
 from seer_otel.dialects.attach import unevaluated
 from seer_otel.dialects.trace import Node, Resolution
-from seer_otel.errors import StorageFailed
+from seer_otel.errors import BudgetSpent, StorageFailed
 from seer_otel.evaluator.event_span import node_of
 from seer_otel.evaluator.hold.store import Held, Key, Outgoing, Release, Store
 from seer_otel.evaluator.telemetry import metrics
@@ -277,7 +277,11 @@ class Judging:
             await self._wait(item, judging)
         finally:
             judging.cancel()
-        verdict = await judging
+        try:
+            verdict = await judging
+        except BudgetSpent as spent:
+            await self._skip(item, spent.reason)
+            return
         trace.open.discard(item.node.span_id)
         self._hops.add(trace, item.node, retrieval, verdict, item.held.request)
         trace.changed()
@@ -308,22 +312,31 @@ class Judging:
             upgraded.cancel()
 
     async def assess(self, retrieval: Retrieval) -> Verdict:
-        """Judge a retrieval, as soon as a place is free; count what that took."""
+        """
+        Judge a retrieval, as soon as a place is free; count what that took.
+
+        Raises:
+            BudgetSpent: The judge may not be asked.
+        """
         async with self._slots:
             verdict = await self._assessor.assess(retrieval, timeout_s=self._times.judge)
         failed = next((e for e in verdict.evaluations if e.status == "failed"), None)
         self.trouble = f"{failed.reason} ({failed.error_type})" if failed else None
         provenance = verdict.evaluations[0].provenance
         self._telemetry.record(metrics.JUDGE_DURATION, provenance.duration_ms / 1000)
-        usage = provenance.usage
-        self._telemetry.count(metrics.JUDGE_CALLS, usage.calls)
-        self._telemetry.count(metrics.JUDGE_TOKENS, usage.input_tokens or 0, type="input")
-        self._telemetry.count(metrics.JUDGE_TOKENS, usage.output_tokens or 0, type="output")
+        self._telemetry.count(metrics.JUDGE_CACHED, int(provenance.cached))
+        for evaluation in verdict.evaluations:
+            if evaluation.repetition is not None:
+                agreement = evaluation.repetition.agreement
+                self._telemetry.record(metrics.JUDGE_AGREEMENT, agreement, scope=evaluation.scope)
         return verdict
 
     async def _judge_late(self, trace: Trace, span_id: str, retrieval: Retrieval) -> None:
         """Judge the task that came after its retrieval was; the result goes on a carrier."""
-        verdict = await self.assess(retrieval)
+        try:
+            verdict = await self.assess(retrieval)
+        except BudgetSpent:
+            return  # what was said of the query stands
         carrier = self._hops.judged_late(trace, span_id, verdict)
         await self._persist(lambda: self._store.queue(carrier))
         self._telemetry.count(metrics.CARRIERS)
