@@ -41,26 +41,27 @@ def _reranked(span: Span) -> Documents:
         return EMPTY
     if not isinstance(candidates, list) or not isinstance(ranking, list):
         return ABSENT
+    scores: dict[int, float | None] = {}
     try:
-        places = [place for entry in ranking if (place := _place(entry, len(candidates)))]
-        found = passages.listed([_opened(candidates[index]) for index, _ in places])
+        for entry in ranking:
+            index, score = _place(entry)
+            if index is not None and 0 <= index < len(candidates):
+                scores.setdefault(index, score)
+        found = passages.listed([_opened(candidates[index]) for index in scores])
     except ValueError:
         return CUT
-    if not places:
+    if not scores:
         return ABSENT
-    scored = zip(found.passages, places, strict=False)
-    return replace(found, passages=tuple(replace(p, score=score) for p, (_, score) in scored))
+    scored = zip(found.passages, scores.values(), strict=False)
+    return replace(found, passages=tuple(replace(p, score=score) for p, score in scored))
 
 
-def _place(entry: object, candidates: int) -> tuple[int, float | None] | None:
-    """Read which candidate stands here, and its score; None where there is no such candidate."""
+def _place(entry: object) -> tuple[int | None, float | None]:
+    """Read which candidate stands at a place of the ranking, and its score."""
     fields = _opened(entry)
     if not isinstance(fields, Mapping):
-        return None
-    index = integer(fields.get("index"))
-    if index is None or not 0 <= index < candidates:
-        return None
-    return index, number(fields.get("relevanceScore"))
+        return None, None
+    return integer(fields.get("index")), number(fields.get("relevanceScore"))
 
 
 def _opened(value: Any) -> Any:
