@@ -37,6 +37,18 @@ def test_the_demo_shows_complete_and_incomplete_retrievals(
     assert [] == list(temporary.iterdir())
 
 
+def test_the_readme_shows_what_the_demo_shows(
+    temporary: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    run.run({})
+    shown = {line.rstrip() for line in capsys.readouterr().out.splitlines()}
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    picture = readme.split("```")[1].strip().splitlines()
+
+    assert [] == [line for line in picture if line not in shown]
+
+
 @contextmanager
 def hanging_judge() -> Iterator[str]:
     """A server that takes connections and never answers."""

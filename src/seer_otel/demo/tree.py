@@ -91,16 +91,17 @@ def _passages(context: Sequence[Passage], results: Iterable[Attributes]) -> Text
 
 
 def _scores(result: Attributes) -> Text:
-    line = Text(f"{result.get(semconv.EVAL_SCOPE, ''):<10}")
+    scope = f"{result.get(semconv.EVAL_SCOPE, ''):<8}"
     if result.get(semconv.STATUS) != "scored":
         why = result.get(semconv.REASON) or "the query needs no retrieval"
-        return line.append(f"{result.get(semconv.STATUS)}: {why}", "yellow")
+        return Text.assemble(scope, "  ", (f"{result.get(semconv.STATUS)}: {why}", "yellow"))
+    parts = [Text(scope)]
     for name, key in _SCORES.items():
         if (value := result.get(key)) is not None:
-            line.append(f"{name} ").append(f"{value:.2f}", _style(name, value)).append("  ")
-    for reason in result.get(semconv.ABSENT) or ():
-        line.append(f"({shown(str(reason), 80)}) ", "dim")
-    return line
+            parts.append(Text.assemble(f"{name} ", (f"{value:.2f}", _style(name, value))))
+    absent = result.get(semconv.ABSENT) or ()
+    parts += [Text(f"({shown(str(reason), 80)})", style="dim") for reason in absent]
+    return Text("  ").join(parts)
 
 
 def _style(name: str, value: Any) -> str:
