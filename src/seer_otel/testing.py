@@ -107,6 +107,8 @@ class ChatStub:
         """The bodies of the requests, in order."""
         self.headers: list[dict[str, str]] = []
         """Their headers, by small letters."""
+        self.targets: list[str] = []
+        """Their paths, with the query."""
         self.base_url = ""
 
     async def __aenter__(self) -> Self:
@@ -135,9 +137,11 @@ class ChatStub:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-            fields = (line.partition(":") for line in head.split("\r\n")[1:] if line)
+            first, *rest = head.split("\r\n")
+            fields = (line.partition(":") for line in rest if line)
             headers = {name.lower(): value.strip() for name, _, value in fields}
             request = json.loads(await reader.readexactly(int(headers["content-length"])))
+            self.targets.append(first.split(" ")[1])
             self.headers.append(headers)
             self.requests.append(request)
             reply = self._answer(request)

@@ -57,7 +57,7 @@ Start = Callable[..., Awaitable[Service]]
 
 @asynccontextmanager
 async def running(
-    folder: Path, judge: ScriptedJudge, next_hop: Backend, **settings: Any
+    folder: Path, judge: ScriptedJudge | None, next_hop: Backend, **settings: Any
 ) -> AsyncIterator[Service]:
     flags: dict[str, Any] = {
         "grpc": "127.0.0.1:0",
@@ -88,7 +88,9 @@ async def running(
         httpx.AsyncClient(base_url=f"http://{listening.http}", trust_env=False) as http,
     ):
         try:
-            yield Service(evaluator, next_hop, judge, listening, channel, http, end)
+            yield Service(
+                evaluator, next_hop, judge or ScriptedJudge({}), listening, channel, http, end
+            )
         finally:
             await end()
 
@@ -101,12 +103,14 @@ async def next_hop() -> AsyncIterator[Backend]:
 
 @pytest.fixture
 async def start(tmp_path: Path, next_hop: Backend) -> AsyncIterator[Start]:
-    """Start evaluators; each on the same data folder unless told otherwise."""
+    """Start evaluators on one data folder; with the judge of their settings where they name one."""
     async with AsyncExitStack() as stack:
 
         async def begin(judge: ScriptedJudge | None = None, **settings: Any) -> Service:
+            if judge is None and "judge__base_url" not in settings:
+                judge = ScriptedJudge(SCRIPT)
             return await stack.enter_async_context(
-                running(tmp_path / "data", judge or ScriptedJudge(SCRIPT), next_hop, **settings)
+                running(tmp_path / "data", judge, next_hop, **settings)
             )
 
         yield begin
