@@ -66,6 +66,8 @@ def test_without_a_command_there_is_help(capsys: pytest.CaptureFixture[str]) -> 
         (["demo", "--jaeger", "http://127.0.0.1"], "--endpoint"),
         (["evaluate", SPANS, "--judge", "openai"], "SEER_JUDGE_MODEL"),
         (["evaluate", SPANS, "--judge", "replay:nowhere"], "nowhere"),
+        (["evaluate", SPANS, "--output", "nowhere/out.json"], "nowhere/out.json"),
+        (["evaluate", SPANS, "--record", "nowhere/out.jsonl"], "nowhere/out.jsonl"),
         (["serve"], "--forward"),
         (["serve", "--grpc", "here", "--forward", "off"], "(from --grpc)"),
         (["config", "--config", "no-such-file"], "no-such-file"),

@@ -36,6 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _cannot(str(error))
     except ModuleNotFoundError as error:
         return _missing(error)
+    except OSError as error:
+        return _cannot(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
     return code if isinstance(code, int) else OK

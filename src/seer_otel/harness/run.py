@@ -10,6 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from seer_otel.config import Config, JudgeConfig
 from seer_otel.dialects import with_tools
+from seer_otel.errors import ConfigError
 from seer_otel.harness.annotate import annotated, write
 from seer_otel.harness.candidates import Gathered, gather
 from seer_otel.harness.evaluate import Outcome, evaluate
@@ -37,9 +38,12 @@ def run(
         record: Where to write the verdicts, for the replay judge.
 
     Raises:
-        ConfigError: There is no such judge.
+        ConfigError: There is no such judge, or no folder to write to.
         OSError: A file cannot be opened or written.
     """
+    for path in (output, record):
+        if path is not None and not path.parent.is_dir():  # said before anything is spent
+            raise ConfigError(f"{path}: there is no such folder")
     settings = config.judge.settings()
     judge = open_judge(settings)
     print(describe(settings), file=sys.stderr, flush=True)
