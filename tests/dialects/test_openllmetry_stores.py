@@ -183,6 +183,31 @@ def test_a_batch_of_searches_has_several_queries() -> None:
 
 
 @pytest.mark.parametrize(
+    ("system", "operation"), [("chroma", "query"), ("milvus", "search"), ("lancedb", "search")]
+)
+def test_a_search_is_told_by_its_operation_too(system: str, operation: str) -> None:
+    attributes = {"db.system": system, "db.operation": operation}
+
+    assert "openllmetry" == reading(attributes, name="lookup").dialect
+
+
+def test_a_store_within_a_framework_is_part_of_one_retrieval() -> None:
+    outer = span(
+        {
+            "gen_ai.operation.name": "vector_db_retrieve",
+            "traceloop.entity.input": '{"query": "Who?"}',
+            "traceloop.entity.output": '{"documents": [{"page_content": "A."}], "count": 1}',
+        },
+        span_id="0a" * 8,
+    )
+    events = results("db.query.result", {"id": "a", "document": "A."})
+    store = span(CHROMA, name="chroma.query", events=events, parent_span_id="0a" * 8)
+    resolutions = resolve([node(store), node(outer)]).resolutions
+
+    assert ["nested", "retrieval"] == [r.status for r in resolutions.values()]
+
+
+@pytest.mark.parametrize(
     ("system", "name"),
     [
         ("chroma", "chroma.add"),

@@ -16,8 +16,9 @@ WHAT_TO_DO: Final[Mapping[Reason, str]] = {
         "OPENINFERENCE_HIDE_OUTPUTS and OPENINFERENCE_HIDE_RETRIEVAL_DOCUMENTS hide them."
     ),
     "attributes_dropped": (
-        "The span had more attributes than it may have, and documents are among those lost. "
-        "Raise OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT (128 by default; a document takes about 4)."
+        "The span had more attributes or events than it may have, and documents are among those "
+        "lost. Raise OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT (128 by default; a document takes about 4), "
+        "and with vector stores OTEL_SPAN_EVENT_COUNT_LIMIT."
     ),
     "multiple_queries": (
         "The span holds the documents of several queries and does not say which are whose. "

@@ -1,4 +1,4 @@
-"""OpenLLMetry (Traceloop): LangChain, LlamaIndex, Haystack 2, and seven vector stores."""
+"""OpenLLMetry (Traceloop): LangChain, LlamaIndex, Haystack 2, and six vector stores."""
 
 from seer_otel.dialects import passages
 from seer_otel.dialects.composition import compose
@@ -13,25 +13,30 @@ markers: tuple[bytes, ...] = (
     b"vector_db_retrieve",
     *stores.SYSTEMS,
 )
-_CONTENT = "`TRACELOOP_TRACE_CONTENT`, on by default, and `use_legacy_attributes`, on by default."
+_CONTENT = "`TRACELOOP_TRACE_CONTENT` unset, or `true`"
 instrumentations: tuple[Instrumentation, ...] = (
-    Instrumentation("OpenLLMetry: LangChain", _CONTENT, "Ids and scores."),
-    Instrumentation("OpenLLMetry: LlamaIndex", _CONTENT, "Failures: no span comes of them."),
+    Instrumentation(
+        "OpenLLMetry: LangChain",
+        f"{_CONTENT}; `use_legacy_attributes` as it is by default.",
+        "Ids and scores.",
+    ),
+    Instrumentation("OpenLLMetry: LlamaIndex", f"{_CONTENT}.", "Failures: no span comes of them."),
     Instrumentation(
         "OpenLLMetry: Haystack 2",
-        f"{_CONTENT} The retriever has to be the end of its pipeline, or in "
-        "`include_outputs_from`; otherwise Haystack's own tracing serves.",
-        "A failed run cannot be told from that of any other pipeline.",
+        f"{_CONTENT}; the retriever at the end of its pipeline. Elsewhere Haystack's own tracing "
+        "serves.",
+        "Failures: they cannot be told from those of any other pipeline.",
     ),
     Instrumentation(
         "OpenLLMetry: Chroma",
-        "One query at a time, and fewer than 128 results (`OTEL_SPAN_EVENT_COUNT_LIMIT`).",
+        "One query at a time, and no more than 128 results, or a higher "
+        "`OTEL_SPAN_EVENT_COUNT_LIMIT`.",
         "The query: the task serves. 0.47 records the first result alone.",
     ),
     Instrumentation(
         "OpenLLMetry: Pinecone, Milvus",
-        "One query at a time; the texts among the fields that come back "
-        "(`include_metadata`, `output_fields`) as `content`, `page_content`, `text` or `document`.",
+        "As Chroma; and the texts among the fields that come back (`include_metadata`, "
+        "`output_fields`), as `content`, `page_content`, `text` or `document`.",
         "The query: the task serves.",
     ),
     Instrumentation(

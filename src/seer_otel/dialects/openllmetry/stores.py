@@ -20,7 +20,7 @@ class _Store:
     system: str
     """Value of `db.system`."""
     searches: str
-    """Pattern of span names."""
+    """Pattern of span names, and of `<db.system>.<db.operation>`."""
     text_in: Literal["document", "entity", "metadata"] | None = None
     """Which field of a result holds its text; None where no results are recorded."""
 
@@ -56,7 +56,8 @@ def find(span: Span) -> Found | None:
     """Find a search; what it was asked is a vector, or was not recorded."""
     system = span.attributes.get("db.system")
     store = _STORES.get(system) if isinstance(system, str) else None
-    if store is None or not re.fullmatch(store.searches, span.name):
+    names = (span.name, f"{system}.{span.attributes.get('db.operation')}")
+    if store is None or not any(re.fullmatch(store.searches, name) for name in names):
         return None
     counts = [number(span.attributes.get(key)) for key in _QUERY_COUNTS]
     several = any(count is not None and count > 1 for count in counts)
@@ -94,10 +95,7 @@ def _item(event: SpanEvent, text_in: str) -> dict[str, Any]:
 
 def _texts(value: object, text_in: str) -> dict[str, str]:
     """Read the text, or those of the stored fields, in Python's notation, that may be one."""
-    if text_in == "document":
-        fields: object = {text_in: value}
-    else:
-        fields = _literal(value)
+    fields = {text_in: value} if text_in == "document" else _literal(value)
     if not isinstance(fields, Mapping):
         return {}
     return {k: v for k in passages.TEXT_KEYS if isinstance(v := fields.get(k), str)}
