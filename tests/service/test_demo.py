@@ -1,5 +1,7 @@
 """The demo shows what it promises, and leaves nothing behind."""
 
+import asyncio
+import json
 import os
 import signal
 import socket
@@ -8,10 +10,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from seer_otel.demo import run
+from seer_otel.testing import ChatReply, ChatStub
 
 
 @pytest.fixture
@@ -35,6 +39,24 @@ def test_the_demo_shows_complete_and_incomplete_retrievals(
     assert "missing   " in shown
     assert "What is missing " in shown
     assert [] == list(temporary.iterdir())
+
+
+async def test_with_a_model_the_model_judges(
+    temporary: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def answer(request: dict[str, Any]) -> ChatReply:
+        if "verdicts" not in request["messages"][0]["content"]:
+            return ChatReply('{"requirements": ["what a model would ask for"]}')
+        reply = {"verdicts": [{"requirement": n, "passages": [1], "unsure": False} for n in (1, 2)]}
+        return ChatReply(json.dumps(reply))
+
+    async with ChatStub(answer) as model:
+        environment = {"SEER_JUDGE_MODEL": "big", "OPENAI_BASE_URL": model.base_url}
+
+        assert await asyncio.to_thread(run.run, environment)
+    shown = capsys.readouterr().out
+    assert shown.startswith("judge openai/big at 127.0.0.1")
+    assert 4 == shown.count("Complete: all that the question needs")
 
 
 def test_the_readme_shows_what_the_demo_shows(
