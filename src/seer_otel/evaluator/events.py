@@ -141,7 +141,7 @@ class Events:
         # The ids that stand in for missing ones are on no span that anybody could find.
         record = replace(record, trace_id=event.trace_id, span_id=event.span_id)
         record_id, content = results.kept(record)
-        if record.evaluated != "failed":  # which may go better the next time
+        if record.evaluated in ("scored", "not_applicable"):  # else it may go better next time
             try:
                 await self._store.keep_record(record_id, content)
             except StorageFailed as error:
