@@ -37,7 +37,12 @@ def listed(context: object) -> list[object]:
 
 def encoded(items: Iterable[object]) -> str:
     """Return items as the JSON of `seer.context`; what holds no text stays in its place."""
-    return as_json([_item(item) for item in items])
+    return as_json(read(items))
+
+
+def read(items: Iterable[object]) -> list[Item]:
+    """Read items one by one; what holds no text stays in its place."""
+    return [_item(item) for item in items]
 
 
 def as_json(value: object) -> str:

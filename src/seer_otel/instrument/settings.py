@@ -25,6 +25,7 @@ API_KEY: Final = "SEER_API_KEY"
 DEFAULT_ENDPOINT: Final = "http://127.0.0.1:4318"
 DEFAULT_SAMPLE_RATE: Final = 0.1
 
+_TRACES: Final = "/v1/traces"
 _OFF = {"off", "false", "no", "0"}
 
 _logger = logging.getLogger(__name__)
@@ -41,6 +42,11 @@ class Settings:
     tools: tuple[str, ...]
     headers: Mapping[str, str] = field(repr=False)
     """Small letters; the key of the evaluator may be among them."""
+
+    @property
+    def endpoint(self) -> str:
+        """Base URL of the evaluator."""
+        return self.traces_url.removesuffix(_TRACES)
 
 
 def settle(
@@ -75,7 +81,7 @@ def settle(
             endpoint, send = DEFAULT_ENDPOINT, False
     key = api_key or os.environ.get(API_KEY, "").strip()
     return Settings(
-        traces_url=endpoint.rstrip("/") + "/v1/traces",
+        traces_url=endpoint.rstrip("/") + _TRACES,
         sample_rate=_rate_of_environment() if sample_rate is None else sample_rate,
         send=send,
         tools=_tools_of_environment() if tools is None else tuple(tools),

@@ -1,5 +1,5 @@
 """
-Ships spans to the evaluator in the background: bounded, best effort, never in the way.
+Ships spans, and events, to the evaluator in the background: bounded, best effort, never in the way.
 
 The SDK's `BatchSpanProcessor` and OTLP exporter are not used: their flush has no time-out, they do
 not say what they dropped, log every failed attempt, batch by number although these spans are large,
@@ -12,10 +12,11 @@ import os
 import threading
 import time
 import weakref
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final, Generic, TypeVar
 
 from opentelemetry import context
 from opentelemetry.context import _SUPPRESS_INSTRUMENTATION_KEY
@@ -26,13 +27,13 @@ from seer_otel.instrument.evaluator_client import Answer
 from seer_otel.instrument.notices import warn_once
 
 QUEUE: Final = 1_024
-"""Spans that wait at most; the oldest falls out."""
+"""Items that wait at most; the oldest falls out."""
 BATCH: Final = 64
-"""Spans that are taken from the queue at once."""
+"""Items that are taken from the queue at once."""
 REQUEST_BYTES: Final = 4 * 1024 * 1024
-"""A request is no larger, unless one span is."""
+"""A request is no larger, unless one item is."""
 LINGER_S: Final = 1.0
-"""How long a span waits for company."""
+"""How long an item waits for company."""
 FIRST_PAUSE_S: Final = 1.0
 LONGEST_PAUSE_S: Final = 10.0
 """Between attempts at an evaluator that is away; doubled from the first to the longest."""
@@ -43,10 +44,12 @@ QUIET_S: Final = 600.0
 
 _logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What became of the spans of this process: entered = shipped + dropped + waiting."""
+    """What became of the items of this process: entered = shipped + dropped + waiting."""
 
     entered: int
     shipped: int
@@ -56,20 +59,22 @@ class Counts:
     waiting: int
 
 
-class Shipper:
+class Shipping(ABC, Generic[T]):
     """
     A bounded queue and the thread that empties it.
 
-    The thread starts with the first span, in the process that has it: before a fork there is
+    The thread starts with the first item, in the process that has it: before a fork there is
     usually none, and a forked child starts its own with an empty queue.
 
     Args:
         post: Makes one attempt at the evaluator.
-        queue: Spans that wait at most.
-        linger_s: How long a span waits for company.
+        queue: Items that wait at most.
+        linger_s: How long an item waits for company.
         first_pause_s: Between attempts, doubled each time.
-        complete: What is done with each span before it is encoded, in the thread.
     """
+
+    kind: ClassVar[str]
+    """What the items are, for the log."""
 
     def __init__(
         self,
@@ -78,10 +83,8 @@ class Shipper:
         queue: int = QUEUE,
         linger_s: float = LINGER_S,
         first_pause_s: float = FIRST_PAUSE_S,
-        complete: Callable[[ReadableSpan], ReadableSpan] | None = None,
     ) -> None:
         self._post = post
-        self._complete = complete
         self._limit = queue
         self._linger_s = linger_s
         self._first_pause_s = first_pause_s
@@ -93,26 +96,42 @@ class Shipper:
 
     @property
     def counts(self) -> Counts:
-        """What became of the spans so far."""
+        """What became of the items so far."""
         with self._changed:
             waiting = self._entered - self._shipped - self._dropped
             return Counts(self._entered, self._shipped, self._dropped, waiting)
 
-    def put(self, span: ReadableSpan) -> None:
-        """Take one span to be shipped. Returns at once, whatever the evaluator does."""
+    @abstractmethod
+    def _encoded(self, items: Iterable[T]) -> Iterator[bytes]:
+        """Encode items; one that cannot be encoded is left out."""
+
+    @abstractmethod
+    def _body(self, encoded: Sequence[bytes]) -> bytes:
+        """Put encoded items together to one request."""
+
+    def put(self, item: T) -> None:
+        """Take one item to be shipped. Returns at once, whatever the evaluator does."""
         with self._changed:
             self._entered += 1
             if self._stopping or not self._thread_runs():
                 self._dropped += 1
                 return
-            self._queue.append((self._entered, span))
+            self._queue.append((self._entered, item))
             full = len(self._queue) > self._limit
             if full:
                 self._queue.popleft()
                 self._dropped += 1
             self._changed.notify_all()
         if full:
-            self._complain("%d spans wait to be shipped: the oldest are dropped", self._limit)
+            self._complain(
+                "%d %s wait to be shipped: the oldest are dropped", self._limit, self.kind
+            )
+
+    def lose(self) -> None:
+        """Count an item that cannot be shipped, whoever takes it."""
+        with self._changed:
+            self._entered += 1
+            self._dropped += 1
 
     def flush(self, timeout_s: float) -> bool:
         """
@@ -143,7 +162,7 @@ class Shipper:
         self._give_up()
 
     def _settled(self, number: int) -> bool:
-        """Whether the span with this number, and all before it, have left the queue for good."""
+        """Whether the item with this number, and all before it, have left the queue for good."""
         oldest = self._in_hand or (self._queue[0][0] if self._queue else 0)
         return not oldest or oldest > number
 
@@ -155,9 +174,9 @@ class Shipper:
         twice by one thread, for the garbage collector may end a span while the lock is held.
         """
         self._changed = threading.Condition(threading.RLock())
-        self._queue: deque[tuple[int, ReadableSpan]] = deque()
-        self._in_hand = 0  # Number of the first span that is being delivered; 0: none is.
-        self._hurried_to = 0  # Number of the last span that a flush waits for.
+        self._queue: deque[tuple[int, T]] = deque()
+        self._in_hand = 0  # Number of the first item that is being delivered; 0: none is.
+        self._hurried_to = 0  # Number of the last item that a flush waits for.
         self._entered: int = 0
         self._shipped: int = 0
         self._dropped: int = 0
@@ -183,43 +202,34 @@ class Shipper:
             encoded = list(self._encoded(batch))
             self._settle(dropped=len(batch) - len(encoded))
             for request in _requests(encoded):
-                self._deliver(b"".join(request), len(request))
+                self._deliver(self._body(request), len(request))
             with self._changed:
                 self._in_hand = 0
                 self._changed.notify_all()
 
-    def _encoded(self, spans: Iterable[ReadableSpan]) -> Iterator[bytes]:
-        """Encode each span as a request of its own; requests put end to end are one request."""
-        for span in spans:
-            try:
-                whole = span if self._complete is None else self._complete(span)
-                yield encode_spans([whole]).SerializeToString()
-            except Exception as error:  # Whatever a foreign span holds, its neighbours go on.
-                warn_once("A span could not be encoded: %s", type(error).__name__)
-
-    def _next_batch(self) -> Sequence[ReadableSpan]:
-        """Wait for spans, and a little for their company. Empty: stopping, and nothing is left."""
+    def _next_batch(self) -> Sequence[T]:
+        """Wait for items, and a little for their company. Empty: stopping, and nothing is left."""
         with self._changed:
             self._changed.wait_for(lambda: self._queue or self._stopping)
             self._changed.wait_for(self._is_time, self._linger_s)
             batch = [self._queue.popleft() for _ in range(min(BATCH, len(self._queue)))]
             self._in_hand = batch[0][0] if batch else 0
-            return [span for _, span in batch]
+            return [item for _, item in batch]
 
     def _is_time(self) -> bool:
         waiting = self._queue
         hurried = bool(waiting) and waiting[0][0] <= self._hurried_to
         return hurried or len(waiting) >= BATCH or self._stopping
 
-    def _deliver(self, body: bytes, spans: int) -> None:
+    def _deliver(self, body: bytes, items: int) -> None:
         """Try until the evaluator has answered for good, or there is no more time."""
         pause_s = self._first_pause_s
         while not self._given_up:
             answer = self._attempt(body)
             if answer.state != "busy":
-                self._settle_answered(answer, spans)
+                self._settle_answered(answer, items)
                 return
-            self._complain("The evaluator takes no spans for now: %s", answer.detail)
+            self._complain("The evaluator takes no %s for now: %s", self.kind, answer.detail)
             if self._stopping:
                 self._give_up()
                 return
@@ -232,15 +242,17 @@ class Shipper:
         except Exception as error:  # Else the thread ends, and with it all shipping.
             return Answer("refused", detail=type(error).__name__)
 
-    def _settle_answered(self, answer: Answer, spans: int) -> None:
+    def _settle_answered(self, answer: Answer, items: int) -> None:
         if answer.state == "refused":
-            self._complain("The evaluator refuses spans: %s", answer.detail)
-            self._settle(dropped=spans)
+            self._complain("The evaluator refuses %s: %s", self.kind, answer.detail)
+            self._settle(dropped=items)
             return
-        rejected = min(answer.rejected, spans)
+        rejected = min(answer.rejected, items)
         if rejected:
-            self._complain("The evaluator rejects spans: %d of %d", rejected, spans)
-        self._settle(shipped=spans - rejected, dropped=rejected)
+            self._complain(
+                "The evaluator rejects %d of %d %s: %s", rejected, items, self.kind, answer.detail
+            )
+        self._settle(shipped=items - rejected, dropped=rejected)
 
     def _pause(self, pause_s: float) -> None:
         """Wait before the next attempt; a flush cuts it short, an end makes it the last."""
@@ -265,7 +277,7 @@ class Shipper:
             self._queue.clear()
             self._changed.notify_all()
         if unsent:
-            _logger.warning("%d spans could not be shipped before the end", unsent)
+            _logger.warning("%d %s could not be shipped before the end", unsent, self.kind)
 
     def _complain(self, message: str, *arguments: object) -> None:
         """
@@ -279,14 +291,44 @@ class Shipper:
             _logger.warning(message, *arguments)
 
 
+class Shipper(Shipping[ReadableSpan]):
+    """Ships spans; `complete` is done with each before it is encoded, in the thread."""
+
+    kind = "spans"
+
+    def __init__(
+        self,
+        post: Callable[[bytes], Answer],
+        *,
+        queue: int = QUEUE,
+        linger_s: float = LINGER_S,
+        first_pause_s: float = FIRST_PAUSE_S,
+        complete: Callable[[ReadableSpan], ReadableSpan] | None = None,
+    ) -> None:
+        super().__init__(post, queue=queue, linger_s=linger_s, first_pause_s=first_pause_s)
+        self._complete = complete
+
+    def _encoded(self, items: Iterable[ReadableSpan]) -> Iterator[bytes]:
+        """Encode each span as a request of its own; requests put end to end are one request."""
+        for span in items:
+            try:
+                whole = span if self._complete is None else self._complete(span)
+                yield encode_spans([whole]).SerializeToString()
+            except Exception as error:  # Whatever a foreign span holds, its neighbours go on.
+                warn_once("A span could not be encoded: %s", type(error).__name__)
+
+    def _body(self, encoded: Sequence[bytes]) -> bytes:
+        return b"".join(encoded)
+
+
 def _requests(encoded: Iterable[bytes]) -> Iterator[list[bytes]]:
     request: list[bytes] = []
     size = 0
-    for span in encoded:
-        if request and size + len(span) > REQUEST_BYTES:
+    for item in encoded:
+        if request and size + len(item) > REQUEST_BYTES:
             yield request
             request, size = [], 0
-        request.append(span)
-        size += len(span)
+        request.append(item)
+        size += len(item)
     if request:
         yield request
