@@ -120,6 +120,8 @@ class Repetition:
     Mean, over all pairs of runs, of the share of requirements with the same documents cited;
     0..1.
     """
+    citations: tuple[tuple[tuple[int, ...], ...], ...]
+    """For each run, for each requirement: the positions cited. The judgement has the majority's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from seer_otel.harness import run
 
 FIXTURES = Path(os.environ.get("SEER_FIXTURES") or Path(__file__).parents[1] / "data")
 SPANS = str(FIXTURES / "spans" / "seer-dialect.json")
-COMMANDS = ("config", "demo", "evaluate", "inspect", "prompt", "serve")
+COMMANDS = ("accuracy", "config", "demo", "evaluate", "inspect", "prompt", "serve")
 
 
 @pytest.fixture(autouse=True)

@@ -26,6 +26,9 @@ _judge = click.option(
     metavar="auto|local|openai|replay:FILE",
     help="Who judges. auto: the model of SEER_JUDGE_MODEL, else local, without a network.",
 )
+_runs = click.option(
+    "--runs", type=click.IntRange(1), metavar="N", help="Judge everything N times: means, spread."
+)
 _format = click.option(
     "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True
 )
@@ -149,6 +152,7 @@ def inspect(path: str, file: Path | None, form: _Format) -> int:
 @click.argument("files", type=_INPUT, nargs=-1, required=True, metavar="FILE...")
 @_config
 @_judge
+@_runs
 @click.option("--output", type=_OUTPUT, metavar="FILE", help="Write the spans with their scores.")
 @click.option("--record", type=_OUTPUT, metavar="FILE", help="Write the verdicts, for replay:FILE.")
 @_format
@@ -156,6 +160,7 @@ def evaluate(
     files: Sequence[str],
     file: Path | None,
     judge: str | None,
+    runs: int | None,
     output: Path | None,
     record: Path | None,
     form: _Format,
@@ -168,9 +173,41 @@ def evaluate(
     from seer_otel.config import load
     from seer_otel.harness import report, run
 
-    made = run.run(files, load(file, flags={"judge.kind": judge}), output=output, record=record)
+    flags = {"judge.kind": judge, "judge.runs": runs}
+    made = run.run(files, load(file, flags=flags), output=output, record=record)
     _print(form, lambda: report.as_json(made), lambda: report.render(made))
     return OK if made.all_is_well else NOT_ALL_WELL
+
+
+@seer_otel.command(
+    short_help="Measure a judge against labelled questions.",
+    epilog=_examples(
+        "seer-otel accuracy questions.jsonl",
+        "seer-otel accuracy questions.jsonl --judge baseline:bm25",
+        "SEER_JUDGE_MODEL=gpt-5-mini seer-otel accuracy questions.jsonl --runs 3 --format json",
+    ),
+)
+@click.argument("files", type=_FILE, nargs=-1, required=True, metavar="FILE...")
+@_config
+@_judge
+@_runs
+@_format
+def accuracy(
+    files: Sequence[Path], file: Path | None, judge: str | None, runs: int | None, form: _Format
+) -> int:
+    """
+    Measure a judge against the labelled questions of FILE...: events with gold ids, one a line.
+
+    Besides the judges there are baseline:all, baseline:bm25 and baseline:cosine.
+    """
+    from seer_otel.config import load
+    from seer_otel.harness import accuracy as measurement
+    from seer_otel.harness import accuracy_report as report
+
+    flags = {"judge.kind": judge, "judge.runs": runs}
+    measured = measurement.run(files, load(file, flags=flags))
+    _print(form, lambda: report.as_json(measured), lambda: report.render(measured))
+    return OK if measured.all_is_well else NOT_ALL_WELL
 
 
 @seer_otel.command(

@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -12,7 +12,7 @@ from seer_otel.config import Config, JudgeConfig
 from seer_otel.dialects import with_tools
 from seer_otel.errors import ConfigError
 from seer_otel.harness.annotate import annotated, write
-from seer_otel.harness.candidates import Gathered, gather
+from seer_otel.harness.candidates import Candidate, gather
 from seer_otel.harness.evaluate import Outcome, evaluate
 from seer_otel.harness.report import Report
 from seer_otel.judge.assess import Assessor
@@ -49,7 +49,7 @@ def run(
     print(describe(settings), file=sys.stderr, flush=True)
     gathered = gather(files, with_tools(config.tools))
     limits = Limits(**config.limits.model_dump(exclude={"request_bytes"}))
-    outcomes = asyncio.run(_judge(gathered, judge, limits, config.judge))
+    outcomes = asyncio.run(judged(gathered.candidates, judge, limits, config.judge))
     if record is not None:
         _recording(outcomes, limits).write(record)
     if output is not None:
@@ -58,9 +58,10 @@ def run(
     return Report(outcomes, gathered.bad_records, judge.name, judge.revision, gathered.spans)
 
 
-async def _judge(
-    gathered: Gathered, judge: Judge, limits: Limits, told: JudgeConfig
+async def judged(
+    candidates: Sequence[Candidate], judge: Judge, limits: Limits, told: JudgeConfig
 ) -> list[Outcome]:
+    """Judge candidates with a progress bar, where there is a terminal; then close the judge."""
     assessor = Assessor(judge, limits=limits, runs=told.runs)
     columns = TextColumn("judging"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     console = Console(stderr=True)
@@ -68,9 +69,9 @@ async def _judge(
         with Progress(
             *columns, console=console, transient=True, disable=not console.is_terminal
         ) as progress:
-            bar = progress.add_task("", total=len(gathered.candidates))
+            bar = progress.add_task("", total=len(candidates))
             return await evaluate(
-                gathered.candidates,
+                candidates,
                 assessor,
                 concurrency=told.concurrency,
                 advance=lambda: progress.advance(bar),

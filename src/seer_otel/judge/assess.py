@@ -203,7 +203,7 @@ def _evaluate(
         return evaluation(status="failed", reason=asked.reason, error_type=asked.error_type)
 
     numbers = asked.requirements
-    by_run = [tuple(tuple(sorted(run.cited[n])) for n in numbers) for run in runs]
+    by_run = tuple(tuple(tuple(sorted(run.cited[n])) for n in numbers) for run in runs)
     citations = repetition.majority(by_run)
     score = partial(judgement.score, layout.context, list_is_ranked=retrieval.list_is_ranked)
     scores = [score(cited) for cited in by_run]
@@ -219,7 +219,9 @@ def _evaluate(
         scores=repetition.mean(scores),
         repetition=None
         if len(runs) == 1
-        else Repetition(len(runs), repetition.spread(scores), repetition.agreement(by_run)),
+        else Repetition(
+            len(runs), repetition.spread(scores), repetition.agreement(by_run), by_run
+        ),
         ground_truth=None
         if labels is None
         else repetition.mean(

@@ -71,5 +71,25 @@ def score(
     )
 
 
+def evaluator_f1(
+    context: Sequence[Passage],
+    gold_doc_ids: Collection[str],
+    requirements: Sequence[Collection[int]],
+) -> float:
+    """
+    Return F1 of the documents cited against the gold documents fetched; 1 where both are none.
+
+    Defined also without gold ids: then it says whether the judge cited nothing.
+    """
+    gold = frozenset(gold_doc_ids)
+    texts = documents(context)
+    cited = frozenset().union(*supporting(texts, requirements))
+    pairs = zip(texts, context, strict=True)
+    right = {text for text, passage in pairs if text is not None and passage.id in gold}
+    if not cited and not right:
+        return 1.0
+    return 2 * len(cited & right) / (len(cited) + len(right))
+
+
 def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
