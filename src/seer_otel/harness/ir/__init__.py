@@ -1,0 +1,1 @@
+"""Retrievers over a frozen set of labelled queries: which one, and is it good enough?"""
