@@ -5,10 +5,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.service.conftest import next_hop, start
+
 from .jaeger import Jaeger
 from .peers import Peers, PeersMissing
 from .peers import peers as provide_peers
 from .stack import running_jaeger
+
+__all__ = ["next_hop", "start"]
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -1,0 +1,1 @@
+"""Applications on real libraries, each in a process of its own, with the processor attached."""
