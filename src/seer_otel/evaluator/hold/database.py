@@ -101,25 +101,28 @@ class Database:
         self._thread.start()
 
     def _connect(self) -> sqlite3.Connection:
-        try:
-            connection = sqlite3.connect(
-                self._file, isolation_level=None, check_same_thread=False, timeout=0
-            )
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=FULL")
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-            if version > VERSION:
-                raise ConfigError(
-                    f"{self._file} was written by a later release (format {version}); "
-                    "upgrade, or give another --data-dir"
+        with contextlib.ExitStack() as stack:
+            try:
+                connection = sqlite3.connect(
+                    self._file, isolation_level=None, check_same_thread=False, timeout=0
                 )
-            connection.executescript(SCHEMA)
-            connection.execute(f"PRAGMA user_version={VERSION}")
-        except sqlite3.Error as error:
-            raise ConfigError(
-                f"{self._file} cannot be opened ({error}); "
-                "mend the folder's permissions or disk, or give another --data-dir"
-            ) from None
+                stack.callback(connection.close)
+                connection.execute("PRAGMA journal_mode=WAL")
+                connection.execute("PRAGMA synchronous=FULL")
+                (version,) = connection.execute("PRAGMA user_version").fetchone()
+                if version > VERSION:
+                    raise ConfigError(
+                        f"{self._file} was written by a later release (format {version}); "
+                        "upgrade, or give another --data-dir"
+                    )
+                connection.executescript(SCHEMA)
+                connection.execute(f"PRAGMA user_version={VERSION}")
+            except sqlite3.Error as error:
+                raise ConfigError(
+                    f"{self._file} cannot be opened ({error}); "
+                    "mend the folder's permissions or disk, or give another --data-dir"
+                ) from None
+            stack.pop_all()
         return connection
 
     async def run(self, job: Callable[[sqlite3.Connection], T]) -> T:

@@ -131,19 +131,12 @@ class Store:
         """
         self._clock = clock
         self._forwarding = forwarding
+        self._lock = _lock(folder)
         try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ConfigError(
-                f"{folder} is in use by another evaluator; stop it, or give another --data-dir"
-            ) from None
-        except OSError as error:
-            raise ConfigError(
-                f"{folder} cannot be used ({error.strerror}); give another --data-dir"
-            ) from None
-        self._database = Database(folder / "hold.sqlite3")
+            self._database = Database(folder / "hold.sqlite3")
+        except ConfigError:
+            os.close(self._lock)
+            raise
         self.statistics = Statistics()
 
     async def aclose(self) -> None:
@@ -346,6 +339,26 @@ class Store:
     def _count(self, outgoing: Sequence[Outgoing]) -> None:
         for one in outgoing:
             _count_queued(self.statistics, one.kind, one.spans, len(one.request))
+
+
+def _lock(folder: Path) -> int:
+    """Take the folder for this process; return the descriptor that holds it."""
+    descriptor = None
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if descriptor is not None:
+            os.close(descriptor)
+        if isinstance(error, BlockingIOError):
+            raise ConfigError(
+                f"{folder} is in use by another evaluator; stop it, or give another --data-dir"
+            ) from None
+        raise ConfigError(
+            f"{folder} cannot be used ({error.strerror}); give another --data-dir"
+        ) from None
+    return descriptor
 
 
 def _arrive(db: sqlite3.Connection, arrival: Held, *, forwarding: bool) -> Arrived:
