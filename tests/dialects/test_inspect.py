@@ -8,6 +8,7 @@ from typing import Any, get_args
 import pytest
 from rich.console import Console
 
+from seer_otel.dialects import with_tools
 from seer_otel.dialects.reading import Reason
 from seer_otel.dialects.reasons import WHAT_TO_DO
 from seer_otel.harness.inspect import as_json, inspect, render
@@ -127,3 +128,22 @@ def test_what_a_span_holds_cannot_speak_to_the_terminal(tmp_path: Path) -> None:
 @pytest.mark.parametrize("reason", get_args(Reason))
 def test_every_reason_has_its_advice(reason: Reason) -> None:
     assert WHAT_TO_DO[reason].endswith(".")
+
+
+def test_tools_that_return_documents_and_are_not_named_are_told_of(tmp_path: Path) -> None:
+    def call(name: str, result: str) -> dict[str, str]:
+        kind = {"openinference.span.kind": "TOOL", "tool.name": name}
+        return {**kind, "output.value": result}
+
+    path = write(
+        tmp_path,
+        span(1, call("lookup", '{"documents": [{"content": "t"}]}')),
+        span(2, call("lookup", '["t"]')),
+        span(3, call("weather", "Sunny, 20 degrees.")),
+        span(4, call("clock", '{"hours": 12}')),
+        span(5, call("search", "[]")),
+    )
+
+    assert ("lookup",) == inspect(path).tools
+    assert "not named in `tools` hold documents: lookup." in shown(path)
+    assert () == inspect(path, with_tools(["lookup"])).tools

@@ -7,7 +7,6 @@ from seer_otel import semconv
 from seer_otel.dialects import passages
 from seer_otel.dialects.composition import compose
 from seer_otel.dialects.inputs import question
-from seer_otel.dialects.passages import Documents
 from seer_otel.dialects.reading import Instrumentation, Reading
 from seer_otel.dialects.span import Span
 from seer_otel.dialects.values import json_object, text
@@ -50,8 +49,16 @@ class ToolDialect:
         """Read the call of a tool that was named; None for any other span."""
         if not _is_tool_call(span) or _tool_name(span) not in self._names:
             return None
-        found = passages.ranked(_documents(span))
-        return compose(span, self.name, question(span, *_ARGUMENTS), found)
+        found = passages.returned(_returned(span), *passages.LANGCHAIN_KEYS)
+        return compose(span, self.name, question(span, *_ARGUMENTS), passages.ranked(found))
+
+
+def returns_documents(span: Span) -> str | None:
+    """Return the name of a tool whose call, on this span, returned a list of documents."""
+    if not _is_tool_call(span):
+        return None
+    found = passages.in_attribute(_returned(span), *passages.LANGCHAIN_KEYS)
+    return _tool_name(span) if any(passage.readable for passage in found.passages) else None
 
 
 def _is_tool_call(span: Span) -> bool:
@@ -68,9 +75,8 @@ def _tool_name(span: Span) -> str:
     return next((name for name in names if name is not None), span.name)
 
 
-def _documents(span: Span) -> Documents:
-    """Read what the tool returned: documents, an object that has a list of them, or one text."""
+def _returned(span: Span) -> object:
+    """Return what the tool did: documents, one text, or anything; of an object, its list."""
     result = next((span.attributes[key] for key in _RESULTS if key in span.attributes), None)
     fields = json_object(result)
-    returned = next((fields[key] for key in _LISTS if key in fields), result)
-    return passages.returned(returned, *passages.LANGCHAIN_KEYS)
+    return next((fields[key] for key in _LISTS if key in fields), result)

@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from seer_otel.dialects import DIALECTS, Dialect
+from seer_otel.dialects import DIALECTS, Dialect, tool
 from seer_otel.dialects.reasons import NESTED, WHAT_TO_DO
 from seer_otel.dialects.span import Span
 from seer_otel.dialects.trace import Node, Resolution, TraceReading, node, resolve
@@ -44,6 +44,8 @@ class Inspection:
     events: int = 0
     """How many retrieval events the file holds beside its spans."""
     bad_records: tuple[BadRecord, ...] = ()
+    tools: tuple[str, ...] = ()
+    """Names of tools that returned documents, and are not judged, for they are not named."""
 
 
 def inspect(path: str | Path, dialects: Sequence[Dialect] = DIALECTS) -> Inspection:
@@ -59,11 +61,14 @@ def inspect(path: str | Path, dialects: Sequence[Dialect] = DIALECTS) -> Inspect
     """
     nodes: dict[tuple[str, str], Node] = {}
     events, bad = 0, []
+    tools: dict[str, None] = {}
     for record in read(path):
         if isinstance(record, BadRecord):
             bad.append(record)
         elif isinstance(record, Span):
-            nodes.setdefault((record.trace_id, record.span_id), node(record, dialects))
+            found = nodes.setdefault((record.trace_id, record.span_id), node(record, dialects))
+            if found.reading is None and (name := tool.returns_documents(record)):
+                tools[name] = None
         else:
             events += 1
     traces = _resolved(nodes.values())
@@ -78,6 +83,7 @@ def inspect(path: str | Path, dialects: Sequence[Dialect] = DIALECTS) -> Inspect
         ignored_span_ids=tuple(n.span_id for n in nodes.values() if n.reading is None),
         events=events,
         bad_records=tuple(bad),
+        tools=tuple(tools),
     )
 
 
@@ -169,6 +175,9 @@ def _summary(inspection: Inspection) -> str:
     sentences = [f"{judged} of {total} retrieval spans can be judged.", f"Other spans: {others}."]
     if others and not total:
         sentences.append("No span is marked as a retrieval in a way that is known here.")
+    if inspection.tools:
+        names = ", ".join(shown(name, 40) for name in inspection.tools[:10])
+        sentences.append(f"Calls of tools that are not named in `tools` hold documents: {names}.")
     if inspection.events:
         sentences.append(f"Events: {inspection.events}.")
     return " ".join(sentences)
