@@ -24,7 +24,7 @@ from seer_otel.judge.prompting import (
 )
 from seer_otel.judge.prompts import Prompts, load
 from seer_otel.judge.protocol import Asked, Question, Requirements, Support, total
-from seer_otel.judge.reading import read_requirements, read_support
+from seer_otel.judge.reading import read_requirements, read_support, repeats
 from seer_otel.judge.slots import Slots
 from seer_otel.verdict import Usage
 
@@ -163,15 +163,16 @@ class OpenAIJudge:
         self, prompt: Messages, schema: Schema, read: Callable[[str], _T], until: float
     ) -> tuple[_T, Usage]:
         """Return a reply that could be read; a flawed one is asked for once more."""
+        shown = prompt[-1]["content"]
         first = await self._reply(prompt, schema, _ROOM, until)
         try:
-            return _whole(first.text, first.cut, read), first.usage
+            return _whole(first, shown, read), first.usage
         except _NoRoom:
             room = _MORE_ROOM
         except JudgeParse:
             room = _ROOM
         second = await self._reply(prompt, schema, room, until)
-        return _whole(second.text, second.cut, read), total((first.usage, second.usage))
+        return _whole(second, shown, read), total((first.usage, second.usage))
 
     async def _reply(self, prompt: Messages, schema: Schema, room: int, until: float) -> Reply:
         await self._budget.admit()
@@ -194,10 +195,13 @@ class _NoRoom(JudgeFailed):
     """Raised where a reply ended for want of room. Half a list is no list."""
 
 
-def _whole(text: str, cut: bool, read: Callable[[str], _T]) -> _T:
-    if cut or not text.strip():
+def _whole(reply: Reply, shown: str, read: Callable[[str], _T]) -> _T:
+    if reply.cut or not reply.text.strip():
         raise _NoRoom("the judge's reply was cut, or empty", "reply_cut")
-    return read(text)
+    answer = read(reply.text)
+    if repeats(reply.text, shown):
+        raise JudgeParse("the judge repeated a piece of what it was shown", "repeated")
+    return answer
 
 
 def _client(base_url: str, api_key: str | None, timeout_s: float) -> AsyncOpenAI:

@@ -2,9 +2,9 @@
 What a language model is shown.
 
 The instructions come first and never vary, so that a server can reuse its work on them. What
-follows is data that strangers wrote: it stands between tags that carry a code drawn for the
-request; anything in it that looks like one of these tags is defused, and what nobody sees is left
-out.
+follows is data that strangers wrote: each part begins with a tag that carries a code drawn for the
+request, and ends at the next; anything in it that looks like one of these tags is defused, and what
+nobody sees is left out.
 """
 
 import re
@@ -25,48 +25,53 @@ join letters, in Persian or in emoji, stay.
 """
 
 _GAP = "[\\s\u200c\u200d]*"
-_TAGS = "|".join(_GAP.join(name) for name in ("question", "requirements", "passage"))
-_LOOKS_LIKE_A_TAG = re.compile(
-    f"[<＜﹤](?={_GAP}[/／]?{_GAP}(?:{_TAGS}){_GAP}[-－])", re.IGNORECASE
-)
+_TAGS = "|".join(_GAP.join(name) for name in ("question", "requirements", "passage", "end"))
+_LOOKS_LIKE_A_TAG = re.compile(rf"[<＜﹤](?={_GAP}[/／]?{_GAP}(?:{_TAGS})\b)", re.IGNORECASE)
+
+_CONSONANTS, _VOWELS = "bcdfghjklmnpqrstvwxyz", "aeiou"
 
 
 def draw_nonce() -> str:
-    """Draw a code that nobody who wrote the data can have known."""
-    return secrets.token_hex(4)
+    """
+    Draw a code that nobody who wrote the data can have known.
+
+    A word that could be one takes a model two or three tokens, where a number takes ten. There are
+    more of them than a call has characters, so no data can hold them all.
+    """
+    return "".join(map(secrets.choice, (_CONSONANTS, _VOWELS) * 3))
 
 
 def requirements_prompt(instructions: str, query: str, nonce: Nonce = draw_nonce) -> Messages:
     """Ask for the requirements of a query, showing nothing but the query."""
     code = _code(nonce, (query,))
-    return _messages(instructions, [_between(f"question-{code}", "", query)])
+    return _messages(instructions, [*_block("question", code, query), f"<end {code}>"])
 
 
 def support_prompt(instructions: str, question: Question, nonce: Nonce = draw_nonce) -> Messages:
     """Ask which passages support which requirements, for all scopes together."""
     code = _code(nonce, _texts(question))
-    blocks = [f"The code of this request is {code}."]
+    lines = [f"The code of this request is {code}."]
     for asked in question.asked:
-        blocks.append(_between(f"question-{code}", "", asked.query))
-        blocks.append(_between(f"requirements-{code}", "", _numbered(asked)))
+        lines += _block("question", code, asked.query)
+        lines += _block("requirements", code, _numbered(asked))
     for number, text in question.passages.items():
-        blocks.append(_between(f"passage-{code}", f" {number}", text))
+        lines += _block("passage", f"{code} {number}", text)
     numbers = ", ".join(str(n) for asked in question.asked for n in asked.requirements)
-    blocks.append(f"End of the data. Give a verdict on each of the requirements {numbers}.")
-    return _messages(instructions, blocks)
+    lines += [f"<end {code}>", f"Give a verdict on each of the requirements {numbers}."]
+    return _messages(instructions, lines)
 
 
-def _messages(instructions: str, blocks: Iterable[str]) -> Messages:
+def _messages(instructions: str, lines: Iterable[str]) -> Messages:
     return [
         {"role": "system", "content": instructions},
-        {"role": "user", "content": "\n".join(blocks)},
+        {"role": "user", "content": "\n".join(lines)},
     ]
 
 
-def _between(tag: str, label: str, text: str) -> str:
+def _block(tag: str, label: str, text: str) -> tuple[str, str]:
     # JavaScript cuts characters in two; half a one cannot be sent.
     text = _UNSEEN.sub("", text.encode("utf-8", "replace").decode("utf-8"))
-    return f"<{tag}{label}>\n{_LOOKS_LIKE_A_TAG.sub('&lt;', text)}\n</{tag}>"
+    return f"<{tag} {label}>", _LOOKS_LIKE_A_TAG.sub("&lt;", text)
 
 
 def _numbered(asked: Asked) -> str:

@@ -84,6 +84,19 @@ def read_support(reply: str) -> SupportReply:
     return SupportReply(citations, frozenset(unsure))
 
 
+def repeats(reply: str, data: str) -> bool:
+    """
+    Whether a reply is a piece of what was shown: then it is a passage's answer, not the judge's.
+
+    Thinking, a code fence and white space count for nothing.
+    """
+    return _compact(_answer(reply)) in _compact(data)
+
+
+def _compact(text: str) -> str:
+    return "".join(text.split())
+
+
 def _read(reply: str, shape: type[_Shape]) -> _Shape:
     try:
         return shape.model_validate(_object(reply))
@@ -98,13 +111,17 @@ def _object(reply: str) -> object:
         return json.loads(reply)
     except ValueError:
         pass
-    answer = _THINKING_ENDS.split(reply)[-1].strip()
-    if fenced := _FENCED.fullmatch(answer):
-        answer = fenced[1]
     try:
-        return json.loads(answer)
+        return json.loads(_answer(reply))
     except ValueError:
         raise JudgeParse("the judge's reply is not one JSON object and nothing else") from None
+
+
+def _answer(reply: str) -> str:
+    """Return a reply without the thinking before it and the code fence around it."""
+    answer = _THINKING_ENDS.split(reply)[-1].strip()
+    fenced = _FENCED.fullmatch(answer)
+    return fenced[1] if fenced else answer
 
 
 def _number(value: object) -> int:
