@@ -1,9 +1,13 @@
 """Texts are looked up by their ids at one endpoint, and a failure is none."""
 
+import asyncio
 import json
 import logging
+import re
+import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -143,3 +147,20 @@ async def test_an_endpoint_that_is_away_is_said_once_and_so_is_its_return(
     assert ["WARNING", "INFO"] == [record.levelname for record in caplog.records]
     assert resolver.trouble is None
     assert "A text." not in caplog.text
+
+
+async def test_the_endpoint_shown_in_the_documents_answers(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "resolver.md").read_text()
+    script = tmp_path / "texts.py"
+    script.write_text(re.findall(r"```python\n(.*?)```", page, re.DOTALL)[-1])
+    server = await asyncio.create_subprocess_exec(
+        sys.executable, script, "0", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    )
+    assert server.stdout is not None
+    resolver = Resolver((await server.stdout.readline()).decode().strip())
+    found = await resolver(["d1", "d2"])
+    await resolver.aclose()
+    server.terminate()
+    await server.communicate()
+
+    assert {"d1": "Tram 9 runs to the harbour."} == found
