@@ -13,6 +13,7 @@ from pydantic import (
     Field,
     Tag,
     ValidationInfo,
+    WithJsonSchema,
     field_validator,
     model_validator,
 )
@@ -27,8 +28,8 @@ MAX_EVENTS: Final = 1_000
 """Events in one batch."""
 _TAGS: Final = ("a text", "an object")
 _RECORD: Final = "[A-Za-z0-9._~:@-]{1,200}"
-_TRACE: Final = "[0-9a-fA-F]{32}"
-_SPAN: Final = "[0-9a-fA-F]{16}"
+_TRACE: Final = "(?!0{32})[0-9a-fA-F]{32}"
+_SPAN: Final = "(?!0{16})[0-9a-fA-F]{16}"
 
 
 def _only(words: str, *kinds: type) -> BeforeValidator:
@@ -44,7 +45,7 @@ def _only(words: str, *kinds: type) -> BeforeValidator:
 
 def _like(pattern: str, words: str) -> AfterValidator:
     def check(value: str) -> str:
-        if not re.fullmatch(pattern, value) or not value.strip("0"):
+        if not re.fullmatch(pattern, value):
             raise ValueError(f"expected {words}")
         return value
 
@@ -93,6 +94,15 @@ _Span = Annotated[
 ]
 
 
+_Time = Annotated[
+    int | float | str | None,
+    BeforeValidator(_time),
+    WithJsonSchema(
+        {"anyOf": [{"type": "number"}, {"type": "string", "format": "date-time"}, {"type": "null"}]}
+    ),
+]
+
+
 class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
 
@@ -134,8 +144,16 @@ _Item = Annotated[
 ]
 
 
+def _asking(field: str) -> dict[str, Any]:
+    return {"required": [field], "properties": {field: {"type": "string", "pattern": r"\S"}}}
+
+
 class Event(_Model):
     """One retrieval: what was asked, and what was found. It needs a task or a subquery."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"anyOf": [_asking("task"), _asking("subquery")]},
+    )
 
     task: str | None = None
     """The user's question, the same for every retrieval of the request. Blank counts as absent."""
@@ -162,7 +180,7 @@ class Event(_Model):
     parent_span_id: _Span | None = None
     """Without span_id: the span above the one that is made of the event; needs trace_id."""
     span_name: str | None = None
-    created_at: Annotated[int | float | str | None, BeforeValidator(_time)] = None
+    created_at: _Time = None
     """A date such as 2026-11-29T12:00:00Z, or seconds since 1970; now, unless given."""
     sample_rate: Annotated[float | None, Field(ge=0, le=1)] = None
     """Share of traces to judge, in place of the configured one. /v1/evaluate judges all."""
