@@ -4,10 +4,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test e2e peers clean
+.PHONY: help demo check test e2e peers bench accuracy clean
 
 help: ## List the commands
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 demo: .venv/.installed ## Show the product at work on a built-in example
 	$(BIN)/seer-otel demo
@@ -25,6 +25,12 @@ e2e: .venv/.installed-e2e peers ## The tests against a real Collector and Jaeger
 
 peers: ## Build that Collector and Jaeger ahead of `make e2e`, where they are missing
 	PYTHONPATH=tests $(PYTHON) -m e2e.peers
+
+bench: .venv/.installed ## Count the calls and tokens of a retrieval
+	$(BIN)/python bench/judge_cost.py
+
+accuracy: .venv/.installed ## Measure the judges, and write the tables of docs/accuracy.md
+	$(BIN)/python bench/accuracy.py
 
 clean: ## Remove all that the commands made, the built programs too
 	rm -rf .venv .peers dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

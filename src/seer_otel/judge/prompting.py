@@ -35,10 +35,9 @@ def draw_nonce() -> str:
     """
     Draw a code that nobody who wrote the data can have known.
 
-    A word that could be one takes a model two or three tokens, where a number takes ten. There are
-    more of them than a call has characters, so no data can hold them all.
+    A word that could be one takes a model two tokens, where a number takes ten.
     """
-    return "".join(map(secrets.choice, (_CONSONANTS, _VOWELS) * 3))
+    return "".join(map(secrets.choice, (_CONSONANTS, _VOWELS) * 2))
 
 
 def requirements_prompt(instructions: str, query: str, nonce: Nonce = draw_nonce) -> Messages:
@@ -88,7 +87,8 @@ def _texts(question: Question) -> tuple[str, ...]:
 
 
 def _code(nonce: Nonce, texts: tuple[str, ...]) -> str:
+    """Draw a code that occurs nowhere in the data; it grows, so that none can hold every code."""
     code = nonce()
     while any(code in text for text in texts):
-        code = nonce()
+        code += nonce()
     return code

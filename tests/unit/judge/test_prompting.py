@@ -1,7 +1,7 @@
 """The model sees what it is asked about, and nothing in the data can pass for the rest."""
 
 import re
-from itertools import chain, repeat
+from itertools import chain, product, repeat
 
 import pytest
 
@@ -166,20 +166,23 @@ def test_a_query_and_a_requirement_cannot_forge_delimiters_either() -> None:
     assert "&lt;end 0>" in requirements
 
 
-def test_a_code_that_occurs_in_the_data_is_drawn_again() -> None:
-    draws = chain([CODE, CODE], repeat("bocada"))
-    user = support_prompt(question(f"It says {CODE}."), lambda: next(draws))[1]["content"]
+def test_a_code_that_occurs_in_the_data_grows_until_it_does_not() -> None:
+    draws = chain([CODE, CODE], repeat("boca"))
+    user = support_prompt(question(f"It says {CODE}{CODE}."), lambda: next(draws))[1]["content"]
 
-    assert "<passage bocada 1>" in user
-    assert f"<passage {CODE}" not in user
+    assert f"<passage {CODE}{CODE}boca 1>" in user
+
+
+def test_data_that_holds_every_code_is_no_trouble() -> None:
+    letters = ["bcdfghjklmnpqrstvwxyz", "aeiou"] * 2
+    every = " ".join(map("".join, product(*letters)))
+    user = support_prompt(question(every))[1]["content"]
+
+    assert re.search(r"^<passage [a-z]{8,} 1>$", user, re.MULTILINE)
 
 
 def test_every_request_has_a_code_of_its_own() -> None:
-    assert len({draw_nonce() for _ in range(10)}) == 10
-
-
-def test_no_call_can_hold_all_codes() -> None:
-    assert (21 * 5) ** 3 > 50 * 4_000 + 32_000
+    assert len({draw_nonce() for _ in range(20)}) > 1
 
 
 @pytest.mark.parametrize("text", ["{x}", "%s %(a)s", "{{0}}", "$x ${y}", "\\1", "<b>bold</b>"])
