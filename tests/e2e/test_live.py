@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -23,18 +23,34 @@ Judged = Callable[..., Awaitable[list[Span]]]
 
 @pytest.fixture
 def judged(start: Start) -> Judged:
-    """Run an application before an evaluator; return the carriers of its results."""
+    """
+    Run an application before an evaluator; return the carriers of its results.
 
-    async def run(application: str, *arguments: str, count: int = 1, **settings: Any) -> list[Span]:
+    `under`: the environment of `opentelemetry-instrument`, where it is to run under that.
+    """
+
+    async def run(
+        application: str,
+        *arguments: str,
+        count: int = 1,
+        under: Mapping[str, str] | None = None,
+        **settings: Any,
+    ) -> list[Span]:
         service = await start(trace_results__send="marked", **settings)
         inherited = {k: v for k, v in os.environ.items() if not k.startswith(("OTEL_", "SEER_"))}
         process = await asyncio.create_subprocess_exec(
+            *([] if under is None else [Path(sys.executable).parent / "opentelemetry-instrument"]),
             sys.executable,
             "-m",
             f"tests.e2e.live.{application}",
             *arguments,
             cwd=ROOT,
-            env=inherited | {"SEER_ENDPOINT": f"http://{service.listening.http}"},
+            env={
+                **inherited,
+                **(under or {}),
+                "SEER_ENDPOINT": f"http://{service.listening.http}",
+                "SEER_SAMPLE_RATE": "1",
+            },
             stdout=asyncio.subprocess.DEVNULL,
         )
         assert 0 == await process.wait()
@@ -86,6 +102,16 @@ async def test_langchain_under_openinference(judged: Judged) -> None:
 
     assert (1.0, 2 / 3, "ancestor") == scores(carrier)
     assert (1.0, 1 / 3) == scores(carrier, "subquery")[:2]
+
+
+@OPENINFERENCE
+@needs("opentelemetry.distro")
+async def test_langchain_without_a_line_of_code(judged: Judged) -> None:
+    exporters = {f"OTEL_{signal}_EXPORTER": "none" for signal in ("TRACES", "METRICS", "LOGS")}
+    others = {"OTEL_PYTHON_DISABLED_INSTRUMENTATIONS": "chromadb,haystack,llama_index"}
+    carriers = await judged("langchain", under=exporters | others)
+
+    assert {(1.0, 2 / 3, "ancestor")} == set(map(scores, carriers))
 
 
 @needs("langchain_core", "opentelemetry.instrumentation.langchain")

@@ -31,8 +31,13 @@ def answer(asked: dict[str, str], config: RunnableConfig) -> int:
     return len(Everything().invoke(SUBQUERY, config))
 
 
-def main(instrumentations: list[str], *, resolves: bool) -> None:
+def ask() -> None:
     """Answer one question."""
+    RunnableLambda(answer).with_config(run_name="answer").invoke({"question": QUESTION})
+
+
+def main(instrumentations: list[str], *, resolves: bool) -> None:
+    """Have the answering of one question traced and shipped."""
     with traced((lambda ids: [PASSAGES[i] for i in ids]) if resolves else None) as provider:
         for name in instrumentations:
             module, instrumentor = INSTRUMENTORS[name]
@@ -40,8 +45,11 @@ def main(instrumentations: list[str], *, resolves: bool) -> None:
             getattr(import_module(module), instrumentor)().instrument(
                 tracer_provider=provider, skip_dep_check=True
             )
-        RunnableLambda(answer).with_config(run_name="answer").invoke({"question": QUESTION})
+        ask()
 
 
 if __name__ == "__main__":
-    main([name for name in sys.argv[1:] if name != "resolve"], resolves="resolve" in sys.argv)
+    if sys.argv[1:]:
+        main([name for name in sys.argv[1:] if name != "resolve"], resolves="resolve" in sys.argv)
+    else:
+        ask()  # seen from outside alone
