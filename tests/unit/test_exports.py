@@ -12,6 +12,8 @@ import seer_otel
 
 def test_the_public_names() -> None:
     assert [
+        "AsyncSeerClient",
+        "SeerClient",
         "SeerSpanProcessor",
         "__version__",
         "request",
@@ -24,7 +26,17 @@ def test_the_version_is_the_one_that_is_installed() -> None:
     assert importlib.metadata.version("seer-otel") == seer_otel.__version__
 
 
-@pytest.mark.parametrize("name", ["SeerSpanProcessor", "request", "retrieval", "retriever"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "AsyncSeerClient",
+        "SeerClient",
+        "SeerSpanProcessor",
+        "request",
+        "retrieval",
+        "retriever",
+    ],
+)
 def test_every_public_name_shows_how_it_is_used(name: str) -> None:
     text = inspect.getdoc(getattr(seer_otel, name)) or ""
 
