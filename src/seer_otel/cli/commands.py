@@ -1,47 +1,30 @@
 """The commands: what each takes. What they do is elsewhere, and imported when it is needed."""
 
-import json
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
 from seer_otel import __version__
 from seer_otel.cli import NOT_ALL_WELL, OK
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-_Format = Literal["table", "json"]
-
-_FILE: Final = click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
-_INPUT: Final = click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True)
-_OUTPUT: Final = click.Path(dir_okay=False, writable=True, path_type=Path)
-
-_config = click.option("--config", "file", type=_FILE, metavar="FILE", help="Settings in YAML.")
-_judge = click.option(
-    "--judge",
-    metavar="auto|local|openai|replay:FILE",
-    help="Who judges. auto: the model of SEER_JUDGE_MODEL, else local, without a network.",
+from seer_otel.cli.harness import compare, harness
+from seer_otel.cli.options import (
+    FILE,
+    INPUT,
+    OUTPUT,
+    Format,
+    config_option,
+    examples,
+    format_option,
+    judge_option,
+    print_as,
+    runs_option,
 )
-_runs = click.option(
-    "--runs", type=click.IntRange(1), metavar="N", help="Judge everything N times: means, spread."
-)
-_format = click.option(
-    "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True
-)
-
-
-def _examples(*lines: str) -> str:
-    """Return an epilog that keeps its lines."""
-    return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
 
 
 @click.group(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog=_examples(
+    epilog=examples(
         "seer-otel demo                              see it at work",
         "seer-otel inspect spans.json                what would be judged, and why not the rest",
         "seer-otel evaluate spans.json events.jsonl  judge files",
@@ -59,19 +42,19 @@ def seer_otel() -> None:
 
 @seer_otel.command(
     short_help="Receive OTLP, judge retrievals, forward every span.",
-    epilog=_examples(
+    epilog=examples(
         "seer-otel serve --forward http://jaeger:4317",
         "seer-otel serve --grpc 127.0.0.1:24317 --http 127.0.0.1:24318 \\",
         "    --forward http://127.0.0.1:14318 --forward-protocol http/protobuf",
         "SEER_JUDGE_MODEL=gpt-5-mini seer-otel serve --forward off --sample-rate 1",
     ),
 )
-@_config
+@config_option
 @click.option("--grpc", metavar="HOST:PORT|off", help="Receive OTLP/gRPC.  [127.0.0.1:4317]")
 @click.option("--http", metavar="HOST:PORT|off", help="Receive OTLP/HTTP.  [127.0.0.1:4318]")
 @click.option("--forward", metavar="URL|off", help="Where spans go next; off: keep records only.")
 @click.option("--forward-protocol", type=click.Choice(["grpc", "http/protobuf"]))
-@_judge
+@judge_option
 @click.option(
     "--sample-rate", type=click.FloatRange(0, 1), metavar="R", help="Share of traces.  [0.1]"
 )
@@ -117,15 +100,15 @@ def serve(
 
 @seer_otel.command(
     short_help="Show what would be judged of a file, and why not the rest.",
-    epilog=_examples(
+    epilog=examples(
         "seer-otel inspect spans.json",
         "kubectl logs collector | seer-otel inspect - --format json",
     ),
 )
-@click.argument("path", type=_INPUT, metavar="FILE")
-@_config
-@_format
-def inspect(path: str, file: Path | None, form: _Format) -> int:
+@click.argument("path", type=INPUT, metavar="FILE")
+@config_option
+@format_option
+def inspect(path: str, file: Path | None, form: Format) -> int:
     """
     Show what is read from each retrieval span of FILE, and why others are not evaluated.
 
@@ -136,26 +119,26 @@ def inspect(path: str, file: Path | None, form: _Format) -> int:
     from seer_otel.harness import inspect as inspection
 
     found = inspection.inspect(path, with_tools(load(file).tools))
-    _print(form, lambda: inspection.as_json(found), lambda: inspection.render(found))
+    print_as(form, lambda: inspection.as_json(found), lambda: inspection.render(found))
     return NOT_ALL_WELL if found.bad_records else OK
 
 
 @seer_otel.command(
     short_help="Judge the retrievals of files.",
-    epilog=_examples(
+    epilog=examples(
         "seer-otel evaluate spans.json",
         "seer-otel evaluate events.jsonl --format json > report.json",
         "SEER_JUDGE_MODEL=gpt-5-mini seer-otel evaluate spans.json --record verdicts.jsonl",
         "seer-otel evaluate spans.json --judge replay:verdicts.jsonl --output scored.otlp.json",
     ),
 )
-@click.argument("files", type=_INPUT, nargs=-1, required=True, metavar="FILE...")
-@_config
-@_judge
-@_runs
-@click.option("--output", type=_OUTPUT, metavar="FILE", help="Write the spans with their scores.")
-@click.option("--record", type=_OUTPUT, metavar="FILE", help="Write the verdicts, for replay:FILE.")
-@_format
+@click.argument("files", type=INPUT, nargs=-1, required=True, metavar="FILE...")
+@config_option
+@judge_option
+@runs_option
+@click.option("--output", type=OUTPUT, metavar="FILE", help="Write the spans with their scores.")
+@click.option("--record", type=OUTPUT, metavar="FILE", help="Write the verdicts, for replay:FILE.")
+@format_option
 def evaluate(
     files: Sequence[str],
     file: Path | None,
@@ -163,7 +146,7 @@ def evaluate(
     runs: int | None,
     output: Path | None,
     record: Path | None,
-    form: _Format,
+    form: Format,
 ) -> int:
     """
     Judge every retrieval of FILE...: OTLP JSON, or lines of it or of events; - is standard input.
@@ -175,25 +158,25 @@ def evaluate(
 
     flags = {"judge.kind": judge, "judge.runs": runs}
     made = run.run(files, load(file, flags=flags), output=output, record=record)
-    _print(form, lambda: report.as_json(made), lambda: report.render(made))
+    print_as(form, lambda: report.as_json(made), lambda: report.render(made))
     return OK if made.all_is_well else NOT_ALL_WELL
 
 
 @seer_otel.command(
     short_help="Measure a judge against labelled questions.",
-    epilog=_examples(
+    epilog=examples(
         "seer-otel accuracy questions.jsonl",
         "seer-otel accuracy questions.jsonl --judge baseline:bm25",
         "SEER_JUDGE_MODEL=gpt-5-mini seer-otel accuracy questions.jsonl --runs 3 --format json",
     ),
 )
-@click.argument("files", type=_FILE, nargs=-1, required=True, metavar="FILE...")
-@_config
-@_judge
-@_runs
-@_format
+@click.argument("files", type=FILE, nargs=-1, required=True, metavar="FILE...")
+@config_option
+@judge_option
+@runs_option
+@format_option
 def accuracy(
-    files: Sequence[Path], file: Path | None, judge: str | None, runs: int | None, form: _Format
+    files: Sequence[Path], file: Path | None, judge: str | None, runs: int | None, form: Format
 ) -> int:
     """
     Measure a judge against the labelled questions of FILE...: events with gold ids, one a line.
@@ -206,13 +189,13 @@ def accuracy(
 
     flags = {"judge.kind": judge, "judge.runs": runs}
     measured = measurement.run(files, load(file, flags=flags))
-    _print(form, lambda: report.as_json(measured), lambda: report.render(measured))
+    print_as(form, lambda: report.as_json(measured), lambda: report.render(measured))
     return OK if measured.all_is_well else NOT_ALL_WELL
 
 
 @seer_otel.command(
     short_help="See it at work; or try a chain that is running.",
-    epilog=_examples(
+    epilog=examples(
         "seer-otel demo",
         "SEER_JUDGE_MODEL=gpt-5-mini seer-otel demo",
         "seer-otel demo --endpoint http://localhost:4317 --jaeger http://localhost:16686",
@@ -245,9 +228,9 @@ def demo(endpoint: str | None, evaluator: str | None, jaeger: str | None) -> int
 
 @seer_otel.command(
     short_help="Print the settings in force.",
-    epilog=_examples("seer-otel config", "seer-otel config --config seer.yaml"),
+    epilog=examples("seer-otel config", "seer-otel config --config seer.yaml"),
 )
-@_config
+@config_option
 def config(file: Path | None) -> int:
     """Print the settings in force, as a file that --config takes; secrets are masked."""
     from seer_otel.cli.settings import in_force
@@ -258,7 +241,7 @@ def config(file: Path | None) -> int:
 
 @seer_otel.group(
     short_help="What a model is told to do.",
-    epilog=_examples("seer-otel prompt show support > prompts/support.txt"),
+    epilog=examples("seer-otel prompt show support > prompts/support.txt"),
 )
 def prompt() -> None:
     """Print the instructions for models; judge.prompts names a folder with others."""
@@ -266,10 +249,10 @@ def prompt() -> None:
 
 @prompt.command(
     short_help="Print one prompt.",
-    epilog=_examples("seer-otel prompt show requirements", "seer-otel prompt show support"),
+    epilog=examples("seer-otel prompt show requirements", "seer-otel prompt show support"),
 )
 @click.argument("name", type=click.Choice(["requirements", "support"]))
-@_config
+@config_option
 def show(name: str, file: Path | None) -> int:
     """Print the prompt in force: `requirements` of a query, or `support` by passages."""
     from seer_otel.config import load
@@ -279,14 +262,5 @@ def show(name: str, file: Path | None) -> int:
     return OK
 
 
-def _print(
-    form: _Format, as_json: Callable[[], Any], render: Callable[[], "RenderableType"]
-) -> None:
-    if form == "json":
-        json.dump(as_json(), sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
-        click.echo()
-        return
-    from rich.console import Console
-
-    # A file or a pipe has no width: rather long lines than cut ones.
-    Console(width=None if sys.stdout.isatty() else 160).print(render())
+seer_otel.add_command(harness)
+seer_otel.add_command(compare)

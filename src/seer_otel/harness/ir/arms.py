@@ -1,5 +1,6 @@
 """Arms: what is compared. Each is given every query, and returns a list."""
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,7 +113,7 @@ def retrieve(
             arms.append(_of_run(spec, run, eval_set, depth))
         else:
             lists = _searched(spec, eval_set, depth, advance)
-            arms.append(Arm(spec.name, spec.source, lists, remarks=_oddities(lists, eval_set)))
+            arms.append(Arm(spec.name, _words(spec), lists, remarks=_oddities(lists, eval_set)))
     return arms
 
 
@@ -133,6 +134,11 @@ def _spec(text: str) -> Spec:
     raise ConfigError(
         f"arm {source!r} is none of bm25, dense, hybrid, module:function, or a run file"
     )
+
+
+def _words(spec: Spec) -> str:
+    built_in = retrievers.BUILT_IN.get(spec.source)
+    return spec.source if built_in is None else (inspect.getdoc(built_in) or "").split("\n")[0]
 
 
 def _searched(

@@ -24,7 +24,7 @@ RRF_K: Final = 60
 
 
 def bm25(documents: Sequence[Document]) -> Search:
-    """Rank by BM25 (Lucene's form), in small letters and without English stop words."""
+    """BM25 in Lucene's form, over small letters, without English stop words (bm25s)."""
     bm25s = _package("bm25s")
     model = bm25s.BM25(method="lucene")
     tokens = bm25s.tokenize(
@@ -48,7 +48,7 @@ def bm25(documents: Sequence[Document]) -> Search:
 
 def dense(documents: Sequence[Document]) -> Search:
     """
-    Rank by the cosine of static word vectors (WordLlama, 256 dimensions), without a network.
+    Cosine of static word vectors of 256 dimensions, without a network (WordLlama).
 
     They are small, and quick on any machine: a stand-in for an encoder, and no match for one.
     """
