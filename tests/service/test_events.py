@@ -3,14 +3,15 @@
 import asyncio
 import gzip
 import json
+import sys
 from collections.abc import Awaitable, Mapping
 from typing import Any
 
 import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from seer_otel import sampling
-from seer_otel.errors import JudgeRefused
+from seer_otel import AsyncSeerClient, sampling
+from seer_otel.errors import EvaluatorRefused, JudgeRefused
 from seer_otel.evaluator import events
 from seer_otel.evaluator.hold.store import Key
 from seer_otel.evaluator.telemetry import metrics
@@ -565,3 +566,59 @@ async def test_gzip_and_other_scripts_are_taken(start: Start) -> None:
 
     assert 200 == answer.status_code
     assert ["监督 🎬"] == json.loads(attributes(made)["seer.context"])
+
+
+# The client, and a real evaluator.
+
+
+async def test_what_the_client_logs_is_judged(start: Start) -> None:
+    service = await start()
+    async with AsyncSeerClient(f"http://{service.listening.http}") as client:
+        record_id = client.log(
+            task=TASK,
+            context=[{"page_content": DIRECTED, "score": 0.9, "body": "unknown"}, (NATIONALITY, 1)],
+            metadata={"env": "test"},
+            ground_truth={"gold_doc_ids": ["d1"]},
+            created_at=START / 1e9,
+        )
+        flushed = await client.flush()
+        await left(service)
+        kept = await client.record(record_id)
+        verdict = await client.evaluate(task=TASK, context=[DIRECTED])
+        with pytest.raises(EvaluatorRefused, match="neither task nor subquery says"):
+            await client.evaluate(context=[DIRECTED])
+
+    assert flushed is True
+    assert kept is not None
+    assert kept.verdict is not None
+    assert verdict.verdict is not None
+    evaluations = kept.verdict.of("task"), verdict.verdict.of("task")
+    assert [1.0, 0.5] == [e and e.scores.recall for e in evaluations]
+    assert (kept.record_id, "scored", TASK) == (record_id, kept.evaluated, kept.task)
+
+
+SCRIPT_THAT_FORKS = """
+import os, sys
+from seer_otel import SeerClient
+
+client = SeerClient(sys.argv[1])
+client.log(task="before", context=[])
+for number in range(2):
+    if os.fork() == 0:
+        client.log(task=f"worker {number}", context=[])
+        sys.exit()
+for _ in range(2):
+    os.wait()
+"""
+
+
+async def test_forked_workers_and_the_end_of_a_process_lose_nothing(start: Start) -> None:
+    service = await start(judge=ScriptedJudge({}))
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", SCRIPT_THAT_FORKS, f"http://{service.listening.http}"
+    )
+    code = await process.wait()
+    made = await left(service, 3)
+
+    assert 0 == code
+    assert ["before", "worker 0", "worker 1"] == sorted(attributes(s)["seer.task"] for s in made)
