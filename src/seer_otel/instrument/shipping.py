@@ -6,6 +6,7 @@ not say what they dropped, log every failed attempt, batch by number although th
 and send the headers of `OTEL_EXPORTER_OTLP_HEADERS`, which are another service's keys.
 """
 
+import contextlib
 import logging
 import math
 import os
@@ -113,9 +114,10 @@ class Shipping(ABC, Generic[T]):
         """Take one item to be shipped. Returns at once, whatever the evaluator does."""
         with self._changed:
             self._entered += 1
-            if self._stopping or not self._thread_runs():
+            if self._stopping:
                 self._dropped += 1
                 return
+            self._start_thread()
             self._queue.append((self._entered, item))
             full = len(self._queue) > self._limit
             if full:
@@ -141,6 +143,8 @@ class Shipping(ABC, Generic[T]):
         """
         with self._changed:
             last, failures = self._entered, self._failures
+            if self._thread is None:
+                return self._settled(last)
             self._hurried_to = last
             self._flushes += 1
             self._changed.notify_all()
@@ -159,6 +163,8 @@ class Shipping(ABC, Generic[T]):
             thread = self._thread
         if thread is not None:
             thread.join(timeout_s)
+        else:
+            self._work()  # with what came when no thread could be started any more
         self._give_up()
 
     def _settled(self, number: int) -> bool:
@@ -186,26 +192,27 @@ class Shipping(ABC, Generic[T]):
         self._complaints: dict[str, float] = {}
         self._thread: threading.Thread | None = None
 
-    def _thread_runs(self) -> bool:
+    def _start_thread(self) -> None:
         if self._thread is None:
             thread = threading.Thread(target=self._work, name="seer-shipping", daemon=True)
-            try:
+            # From 3.12 on none can be started while the interpreter is on its way out.
+            with contextlib.suppress(RuntimeError):
                 thread.start()
-            except RuntimeError:  # The interpreter is on its way out.
-                return False
-            self._thread = thread
-        return True
+                self._thread = thread
 
     def _work(self) -> None:
-        context.attach(context.set_value(_SUPPRESS_INSTRUMENTATION_KEY, True))
-        while batch := self._next_batch():
-            encoded = list(self._encoded(batch))
-            self._settle(dropped=len(batch) - len(encoded))
-            for request in _requests(encoded):
-                self._deliver(self._body(request), len(request))
-            with self._changed:
-                self._in_hand = 0
-                self._changed.notify_all()
+        token = context.attach(context.set_value(_SUPPRESS_INSTRUMENTATION_KEY, True))
+        try:
+            while batch := self._next_batch():
+                encoded = list(self._encoded(batch))
+                self._settle(dropped=len(batch) - len(encoded))
+                for request in _requests(encoded):
+                    self._deliver(self._body(request), len(request))
+                with self._changed:
+                    self._in_hand = 0
+                    self._changed.notify_all()
+        finally:
+            context.detach(token)
 
     def _next_batch(self) -> Sequence[T]:
         """Wait for items, and a little for their company. Empty: stopping, and nothing is left."""

@@ -167,6 +167,23 @@ def test_the_end_ships_what_waits(evaluator: Evaluator, shipper: Shipper, named:
     assert 100 == len(evaluator.names)
 
 
+def test_where_no_thread_can_be_started_any_more_the_end_ships_what_waits(
+    evaluator: Evaluator, shipper: Shipper, named: Named, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From Python 3.12 on, so it is while the interpreter is on its way out."""
+
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    shipper.put(named("last words"))
+
+    assert not shipper.flush(60)
+    shipper.shut_down()
+    assert ["last words"] == evaluator.names
+    assert Counts(1, 1, 0, 0) == shipper.counts
+
+
 def test_at_the_end_an_evaluator_that_is_away_is_not_waited_for(
     evaluator: Evaluator, shipper: Shipper, named: Named
 ) -> None:
