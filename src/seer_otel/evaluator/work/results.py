@@ -118,7 +118,7 @@ def record(retrieval: Retrieval, verdict: Verdict) -> Record:
         trace_id=retrieval.trace_id,
         span_id=retrieval.span_id,
         task=retrieval.task,
-        subquery=retrieval.subquery,
+        subquery=None if retrieval.subquery == retrieval.task else retrieval.subquery,
         conversation_id=retrieval.conversation_id,
         dialect=retrieval.dialect,
         verdict=verdict,
