@@ -92,18 +92,15 @@ def _overview(run: HarnessRun) -> Section:
 
 
 def _scores(run: HarnessRun, at: AtLevel) -> Section:
-    columns = {f"recall@{k}": f"recall@{k}" for k in run.ks}
-    columns |= {f"capped_recall@{k}": f"capped recall@{k}" for k in run.ks}
-    columns["rr"] = "MRR"
-    columns |= {f"hit@{k}": f"hit@{k}" for k in run.ks}
     last = run.ks[-1]
-    columns[f"candidate_set_recall@{last}"] = f"set recall@{last}"
-    columns[f"candidate_set_score@{last}"] = f"set score@{last}"
+    names = [*(f"{score}@{k}" for score in ("recall", "capped_recall") for k in run.ks), "rr"]
+    names += [f"hit@{k}" for k in run.ks]
+    names += [f"candidate_set_recall@{last}", f"candidate_set_score@{last}"]
     title = f"Level {at.level.name}: {len(at.answerable)} queries"
     if not at.answerable:
         return Section(title, [Note("No query has a right document in the corpus.", "warning")])
-    rows = [(arm, *(interval(means[name]) for name in columns)) for arm, means in at.means.items()]
-    blocks: list[Block] = [Table(("Arm", *columns.values()), rows)]
+    rows = [(arm, *(interval(means[name]) for name in names)) for arm, means in at.means.items()]
+    blocks: list[Block] = [Table(("Arm", *map(_title, names)), rows)]
     if at.unanswerable:
         blocks.append(
             Note(
@@ -120,7 +117,7 @@ def _differences(run: HarnessRun, at: AtLevel) -> Iterator[Section]:
         return
     names = [*(f"recall@{k}" for k in run.ks), f"capped_recall@{run.ks[-1]}", "rr"]
     names.append(f"candidate_set_score@{run.ks[-1]}")
-    titles = ("Arm", "over", *(name.replace("rr", "MRR").replace("_", " ") for name in names))
+    titles = ("Arm", "over", *map(_title, names))
     pairs = dict.fromkeys((each.arm, each.over) for each in at.differences)
     by_key = {(each.arm, each.over, each.score): each for each in at.differences}
     rows = []
@@ -213,3 +210,8 @@ def _judged(judged: Judged) -> Section:
 
 def _figure(value: float | None, form: str = "{:.3f}") -> str:
     return "–" if value is None else form.format(value)
+
+
+def _title(score: str) -> str:
+    named = "MRR" if score == "rr" else score.replace("_", " ")
+    return named.replace("candidate set", "candidate-set")
