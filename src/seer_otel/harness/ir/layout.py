@@ -104,8 +104,9 @@ def _scores(run: HarnessRun, at: AtLevel) -> Section:
     if at.unanswerable:
         blocks.append(
             Note(
-                f"{len(at.unanswerable)} queries have no right document in the corpus and are in "
-                f"no mean here: {findings.listed(at.unanswerable)}."
+                "Without a right document in the corpus, and in no mean here: "
+                f"{findings.listed(at.unanswerable)} ({len(at.unanswerable)} of "
+                f"{len(run.eval_set.queries)} queries)."
             )
         )
     blocks += [Note(text) for k in run.ks if (text := findings.not_separated(at, k))]
