@@ -10,10 +10,15 @@ from seer_otel.dialects.trace import Node
 from seer_otel.evaluator.hold.store import Key, Outgoing
 from seer_otel.evaluator.work import results
 from seer_otel.evaluator.work.traces import Judged, Trace, Traces
-from seer_otel.metrics import trace as metrics
+from seer_otel.judge.hops import (
+    JudgedHop,
+    new_requirements,
+    trace_evaluation,
+    with_new_requirements,
+)
 from seer_otel.metrics.documents import documents
 from seer_otel.retrieval import Passage, Retrieval
-from seer_otel.verdict import Evaluation, TraceScores, Verdict
+from seer_otel.verdict import Evaluation, Verdict
 
 LATE_BYTES = 64 * 1024 * 1024
 """Text of retrievals kept for a task that may come after them."""
@@ -44,9 +49,11 @@ class Hops:
         evaluation = verdict.of("task")
         if evaluation is None:
             return
-        trace.judged[node.span_id] = Judged(
-            node, evaluation, _digests(retrieval.context), results.skeleton(request)
+        is_final = node.reading is not None and node.reading.is_final_context
+        hop = JudgedHop(
+            evaluation, _digests(retrieval.context), node.end_ns, node.span_id, is_final
         )
+        trace.judged[node.span_id] = Judged(node, hop, results.skeleton(request))
         if retrieval.task_source == "query" and self._late_task == "judge":
             self._keep_for_late_task(node, retrieval)
 
@@ -60,15 +67,11 @@ class Hops:
         judged = trace.judged.get(node.span_id)
         if judged is None:
             return verdict
-        new = _new_requirements(trace, judged)
-        evaluations = tuple(
-            replace(e, new_requirements=new) if e.scope == "task" else e
-            for e in verdict.evaluations
-        )
-        if judged.is_marked and trace.final() is judged:
-            evaluations += (_of_trace(trace, judged),)
-            trace.result_of = node.span_id
-        return Verdict(evaluations)
+        new = new_requirements(trace.hops, judged.hop)
+        verdict = with_new_requirements(verdict, new)
+        if judged.hop.is_final_context and trace.final() is judged:
+            verdict = Verdict((*verdict.evaluations, self._result(trace, judged)))
+        return verdict
 
     def result_beside(self, trace: Trace) -> Outgoing | None:
         """Return the carrier of an ended trace's result, where one is due that did not go out."""
@@ -77,12 +80,16 @@ class Hops:
             final is None
             or trace.open
             or trace.result_of == final.node.span_id
-            or (self._send == "marked" and not final.is_marked)
+            or (self._send == "marked" and not final.hop.is_final_context)
         ):
             return None
-        verdict = Verdict((_of_trace(trace, final),))
+        return self._writer.beside(final.skeleton, Verdict((self._result(trace, final),)), {})
+
+    @staticmethod
+    def _result(trace: Trace, final: Judged) -> Evaluation:
+        superseded = _shown(trace, trace.result_of)
         trace.result_of = final.node.span_id
-        return self._writer.beside(final.skeleton, verdict, {})
+        return trace_evaluation(trace.hops, final.hop, supersedes=superseded)
 
     def late_tasks(self, trace: Trace) -> Iterator[tuple[str, Retrieval]]:
         """
@@ -112,11 +119,10 @@ class Hops:
     def judged_late(self, trace: Trace, span_id: str, verdict: Verdict) -> Outgoing:
         """Put a late task's evaluation in the place of the first one; return its carrier."""
         judged = trace.judged[span_id]
-        evaluation = verdict.of("task") or judged.evaluation
-        judged = replace(judged, evaluation=evaluation)
+        evaluation = verdict.of("task") or judged.hop.evaluation
+        judged = replace(judged, hop=replace(judged.hop, evaluation=evaluation))
         trace.judged[span_id] = judged
-        new = _new_requirements(trace, judged)
-        verdict = Verdict(tuple(replace(e, new_requirements=new) for e in verdict.evaluations))
+        verdict = with_new_requirements(verdict, new_requirements(trace.hops, judged.hop))
         return self._writer.beside(judged.skeleton, verdict, {})
 
     def _keep_for_late_task(self, node: Node, retrieval: Retrieval) -> None:
@@ -137,57 +143,6 @@ def _digests(context: tuple[Passage, ...]) -> tuple[Passage, ...]:
         Passage(None if text is None else sha256(text.encode("utf-8", "replace")).hexdigest())
         for text in documents(context)
     )
-
-
-def _comparable(trace: Trace, reference: Judged) -> list[Judged]:
-    """Return the hops that were judged against the same requirements, in the order they ended."""
-    judgement = reference.evaluation.judgement
-    if judgement is None:
-        return []
-    return sorted(
-        (
-            judged
-            for judged in trace.judged.values()
-            if judged.evaluation.judgement is not None
-            and _requirements(judged) == _requirements(reference)
-        ),
-        key=lambda judged: judged.order,
-    )
-
-
-def _requirements(judged: Judged) -> tuple[str, ...]:
-    judgement = judged.evaluation.judgement
-    return () if judgement is None else tuple(r.text for r in judgement.requirements)
-
-
-def _hops(judged: list[Judged]) -> list[metrics.Hop]:
-    return [
-        metrics.Hop(
-            context=one.context,
-            requirements=[r.passages for r in one.evaluation.judgement.requirements],
-            end_ns=one.node.end_ns,
-            is_final_context=one.is_marked,
-        )
-        for one in judged
-        if one.evaluation.judgement is not None
-    ]
-
-
-def _new_requirements(trace: Trace, judged: Judged) -> tuple[int, ...] | None:
-    hops = _comparable(trace, judged)
-    if judged not in hops:
-        return None
-    return metrics.new_requirements(_hops(hops))[hops.index(judged)]
-
-
-def _of_trace(trace: Trace, final: Judged) -> Evaluation:
-    hops = _hops(_comparable(trace, final))
-    scores = TraceScores(
-        cumulative_recall=metrics.cumulative_recall(hops),
-        redundancy=metrics.redundancy(hops),
-        supersedes=_shown(trace, trace.result_of),
-    )
-    return replace(final.evaluation, scope="trace", trace=scores, new_requirements=None)
 
 
 def _shown(trace: Trace, span_id: str | None) -> str | None:

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 
 from seer_otel.dialects import trace as reading
 from seer_otel.dialects.trace import Node, Resolution
-from seer_otel.retrieval import Passage
-from seer_otel.verdict import Evaluation
+from seer_otel.judge.hops import JudgedHop, final
 
 MAX_TRACES = 20_000
 MAX_NODES = 500_000
@@ -22,24 +21,13 @@ MAX_NODES = 500_000
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A retrieval of a trace with the evaluation of its task."""
+    """A judged retrieval of a trace."""
 
     node: Node
-    evaluation: Evaluation
-    context: tuple[Passage, ...]
-    """Digests in place of texts: enough to tell which passages are the same."""
+    hop: JudgedHop
+    """With digests in place of texts: enough to tell which passages are the same."""
     skeleton: bytes
     """Export request with the retrieval's span, less its content; what a carrier needs."""
-
-    @property
-    def order(self) -> tuple[int, str]:
-        """Retrievals of a trace are ordered by their end."""
-        return self.node.end_ns, self.node.span_id
-
-    @property
-    def is_marked(self) -> bool:
-        """Whether the application marked it as the final context."""
-        return self.node.reading is not None and self.node.reading.is_final_context
 
 
 @dataclass(slots=True)
@@ -55,10 +43,13 @@ class Trace:
     """By span id."""
     result_of: str | None = None
     """Span id of the retrieval whose scores went out as the trace's result."""
+    has_root: bool = False
+    """Whether a span without parent came."""
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def add(self, node: Node) -> None:
         """Remember a node; a bare one never replaces one that was read."""
+        self.has_root = self.has_root or node.parent_span_id is None
         known = self.nodes.get(node.span_id)
         if known is None or (known.reading is None and known.input is None):
             self.nodes[node.span_id] = node
@@ -85,11 +76,6 @@ class Trace:
         """Whether nothing more can come that encloses this span."""
         return reading.is_settled(span_id, self.nodes)
 
-    @property
-    def has_root(self) -> bool:
-        """Whether a span without parent came."""
-        return any(node.parent_span_id is None for node in self.nodes.values())
-
     def waits_before(self, node: Node) -> bool:
         """Whether a retrieval that ended earlier is still to be judged."""
         return any(
@@ -98,22 +84,26 @@ class Trace:
             if span_id in self.nodes
         )
 
+    @property
+    def hops(self) -> list[JudgedHop]:
+        """The hops judged so far."""
+        return [judged.hop for judged in self.judged.values()]
+
     def final(self) -> Judged | None:
         """
         Return the judged retrieval whose scores are the trace's.
 
-        The last to end of those marked as final, else of all. None while a later marked one is
-        open, and where none is judged.
+        None while a later one that is marked as the final context is open.
         """
-        marked = [judged for judged in self.judged.values() if judged.is_marked]
-        final = max(marked or self.judged.values(), key=lambda j: j.order, default=None)
-        if final is None:
+        last = final(self.hops)
+        if last is None:
             return None
         for node in (self.nodes[span_id] for span_id in self.open if span_id in self.nodes):
             is_marked = node.reading is not None and node.reading.is_final_context
-            if is_marked and (not marked or (node.end_ns, node.span_id) > final.order):
+            is_later = (node.end_ns, node.span_id) > last.order
+            if is_marked and (is_later or not last.is_final_context):
                 return None
-        return final
+        return self.judged[last.span_id]
 
 
 class Traces:
