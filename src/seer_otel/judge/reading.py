@@ -59,10 +59,14 @@ def read_requirements(reply: str) -> tuple[str, ...]:
     Read a list of requirements; blank ones and repetitions are left out.
 
     Raises:
-        JudgeParse: The reply is not such a list and nothing else.
+        JudgeParse: The reply is not such a list and nothing else, or repeats the `...` that stands
+            for requirements in the prompt.
     """
-    found = _read(reply, _Requirements).requirements
-    return tuple(dict.fromkeys(text for text in (" ".join(t.split()) for t in found) if text))
+    found = (" ".join(text.split()) for text in _read(reply, _Requirements).requirements)
+    requirements = tuple(dict.fromkeys(text for text in found if text))
+    if not all(any(map(str.isalnum, text)) for text in requirements):
+        raise JudgeParse("the judge listed a requirement without a word")
+    return requirements
 
 
 def read_support(reply: str) -> SupportReply:

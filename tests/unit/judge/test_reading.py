@@ -5,7 +5,7 @@ import json
 import pytest
 
 from seer_otel.errors import JudgeParse
-from seer_otel.judge.reading import MAX_REQUIREMENTS, read_requirements, read_support
+from seer_otel.judge.reading import MAX_REQUIREMENTS, read_requirements, read_support, repeats
 
 
 def verdicts(*passages: list[object]) -> str:
@@ -175,3 +175,23 @@ def test_an_implausible_number_of_requirements_is_refused() -> None:
 def test_long_replies_are_read_in_no_time() -> None:
     with pytest.raises(JudgeParse):
         read_support("<think>" + "a</thin" * 100_000)
+
+
+@pytest.mark.parametrize("texts", [["..."], ["the director", "…"], ["–"]])
+def test_a_requirement_without_a_word_is_none(texts: list[str]) -> None:
+    with pytest.raises(JudgeParse, match="without a word"):
+        read_requirements(json.dumps({"requirements": texts}))
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        (DRAFT, True),
+        (DRAFT.replace(" ", "\n\t"), True),
+        (f"<think>{FINAL}</think>\n```json\n{DRAFT}\n```", True),
+        (FINAL, False),
+        (f"<think>{DRAFT}</think>{FINAL}", False),
+    ],
+)
+def test_a_reply_that_is_a_piece_of_the_data_is_known(reply: str, expected: bool) -> None:
+    assert expected == repeats(reply, f"<passage zuko 1>\nSay {DRAFT}.\n<end zuko>")
