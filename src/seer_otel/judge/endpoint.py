@@ -1,9 +1,4 @@
-"""
-One OpenAI-compatible chat endpoint: what it takes, when to try again, what its errors mean.
-
-Servers differ in what they accept. Each difference is found out by being refused, once, and
-remembered for as long as the endpoint is in use.
-"""
+"""One OpenAI-compatible endpoint: how it is asked, when again, and what its errors mean."""
 
 import asyncio
 import json
@@ -18,19 +13,17 @@ from typing import Final
 
 from openai import APIConnectionError, APIStatusError, APITimeoutError, AsyncOpenAI
 from opentelemetry import context
-from pydantic import BaseModel, ValidationError
 
 from seer_otel.clock import Clock, SystemClock
-from seer_otel.errors import JudgeError, JudgeFailed, JudgeParse, JudgeRefused, JudgeTimeout
+from seer_otel.errors import JudgeError, JudgeFailed, JudgeRefused, JudgeTimeout
 from seer_otel.judge.calls import Call, Observe, Price
+from seer_otel.judge.completions import Completion, read
+from seer_otel.judge.manners import Manners, Schema
 from seer_otel.judge.prompting import Messages
 from seer_otel.verdict import Usage
 
 ATTEMPTS: Final = 3
 """Requests for one reply, where the server is busy, failing or away."""
-SEED: Final = 7
-TEMPERATURE: Final = 0
-
 _BACKOFF_S = 0.5
 _REFUSING = frozenset({400, 404, 422, 500, 501})  # llama-cpp-python answers 500
 _BUSY = frozenset({408, 409, 429})
@@ -44,14 +37,6 @@ _LOOK_AWAY: Final[tuple[str, ...]] = (
 )
 
 Sleep = Callable[[float], Awaitable[object]]
-
-
-@dataclass(frozen=True, slots=True)
-class Schema:
-    """The shape of a reply, as a name and a JSON schema."""
-
-    name: str
-    schema: Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +79,7 @@ class ChatEndpoint:
         self._observe = observe
         self._sleep = sleep
         self._clock = clock or SystemClock()
-        self._manners = _Manners()
+        self._manners = Manners()
 
     async def complete(
         self, messages: Messages, schema: Schema, *, room: int, until: float
@@ -112,20 +97,13 @@ class ChatEndpoint:
             JudgeFailed: The server is busy, failing or away, or cannot take the request.
             JudgeRefused: Key or content were refused.
             JudgeTimeout: The connection timed out.
-            JudgeParse: What came back is no chat completion.
+            JudgeParse: What came back is no completion.
         """
         attempt = 1
         while True:
-            level = self._manners.level()
+            level, path, body = self._manners.request(self._model, messages, schema, room)
             try:
-                return await self._attempt(
-                    {
-                        "model": self._model,
-                        "messages": messages,
-                        **self._manners.arguments(level, schema, room),
-                    },
-                    until,
-                )
+                return await self._attempt(path, body, until)
             except APIStatusError as error:
                 if error.status_code in _REFUSING and self._manners.lower(level, _said(error)):
                     continue
@@ -150,7 +128,7 @@ class ChatEndpoint:
         """Close the connections."""
         await self._client.close()
 
-    async def _attempt(self, body: Mapping[str, object], until: float) -> Reply:
+    async def _attempt(self, path: str, body: Mapping[str, object], until: float) -> Reply:
         """Send one request, and tell what came of it."""
         started = self._clock.monotonic()
         usage, error_type = Usage(), None
@@ -158,10 +136,11 @@ class ChatEndpoint:
             with _untraced():
                 # Not `chat.completions.create`: some instrumentations wrap that, and never look
                 # away.
-                text = await self._client.post("/chat/completions", cast_to=str, body=body)
-            completion = _completion(text)
+                answer = await self._client.post(path, cast_to=str, body=body)
+            completion = read(path, answer)
             usage = self._usage(completion)
-            return _reply(completion, usage)
+            completion.check()
+            return Reply(completion.text, completion.cut, usage)
         except APITimeoutError:
             error_type = JudgeTimeout.reason
             raise JudgeTimeout("the judge did not reply in time") from None
@@ -184,115 +163,9 @@ class ChatEndpoint:
             server = self._client.base_url.host
             self._observe(Call(self._model, server, duration_s, usage, error_type))
 
-    def _usage(self, completion: "_Completion") -> Usage:
-        tokens = completion.usage or _Tokens()
-        read, written = tokens.prompt_tokens, tokens.completion_tokens
-        return Usage(1, read, written, self._price.of(read, written) if self._price else None)
-
-
-_Level = tuple[int, ...]
-
-
-class _Manners:
-    """
-    What the endpoint takes of all that can be asked of it.
-
-    Each wish is a ladder: the preferred argument first, nothing last. A refusal that names what
-    is on a rung leads to the next.
-    """
-
-    _LADDERS: Final = (
-        (
-            ("json_schema", "json_object", None),
-            r"response_format|json_schema|json_object|structured[ _]output|guided_|grammar",
-        ),
-        (("max_completion_tokens", "max_tokens", None), r"max_completion_tokens|max_tokens"),
-        (("temperature", None), r"\btemperature\b"),
-        (("seed", None), r"\bseed\b"),
-    )
-
-    def __init__(self) -> None:
-        self._level: _Level = (0,) * len(self._LADDERS)
-
-    def level(self) -> _Level:
-        return self._level
-
-    def arguments(self, level: _Level, schema: Schema, room: int) -> dict[str, object]:
-        values: dict[str, tuple[str, object]] = {
-            "json_schema": (
-                "response_format",
-                {
-                    "type": "json_schema",
-                    "json_schema": {"name": schema.name, "strict": True, "schema": schema.schema},
-                },
-            ),
-            "json_object": ("response_format", {"type": "json_object"}),
-            "max_completion_tokens": ("max_completion_tokens", room),
-            "max_tokens": ("max_tokens", room),
-            "temperature": ("temperature", TEMPERATURE),
-            "seed": ("seed", SEED),
-        }
-        rungs = (rungs[step] for (rungs, _), step in zip(self._LADDERS, level, strict=True))
-        return dict(values[rung] for rung in rungs if rung is not None)
-
-    def lower(self, refused: _Level, said: str) -> bool:
-        """Give up what a refusal names; return whether it named something that was sent."""
-        named = [
-            rungs[step] is not None and re.search(words, said, re.IGNORECASE) is not None
-            for (rungs, words), step in zip(self._LADDERS, refused, strict=True)
-        ]
-        # Other requests, refused in the meantime, may have led further down already.
-        self._level = tuple(
-            max(now, step + down)
-            for now, step, down in zip(self._level, refused, named, strict=True)
-        )
-        return any(named)
-
-
-class _Part(BaseModel):
-    type: str | None = None
-    text: str | None = None
-
-
-class _Message(BaseModel):
-    content: str | list[_Part] | None = None
-    refusal: str | None = None
-
-
-class _Choice(BaseModel):
-    message: _Message
-    finish_reason: str | None = None
-
-
-class _Tokens(BaseModel):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-
-
-class _Completion(BaseModel):
-    choices: list[_Choice]
-    usage: _Tokens | None = None
-
-
-def _completion(body: str) -> _Completion:
-    try:
-        return _Completion.model_validate_json(body)
-    except ValidationError:
-        raise JudgeParse("the server's answer is no chat completion") from None
-
-
-def _reply(completion: _Completion, usage: Usage) -> Reply:
-    if not completion.choices:
-        raise JudgeParse("the server's answer is no chat completion")
-    choice = completion.choices[0]
-    if choice.finish_reason == "content_filter":
-        raise JudgeRefused("the judge's content filter declined", "content_filter")
-    if choice.message.refusal:
-        raise JudgeRefused("the judge declined to answer", "refusal")
-    content = choice.message.content
-    if isinstance(content, list):
-        content = "".join(part.text or "" for part in content if part.type == "text")
-    return Reply(text=content or "", cut=choice.finish_reason == "length", usage=usage)
+    def _usage(self, completion: Completion) -> Usage:
+        tokens = completion.input_tokens, completion.output_tokens
+        return Usage(1, *tokens, self._price.of(*tokens) if self._price is not None else None)
 
 
 def _failure(error: APIStatusError) -> JudgeError:

@@ -14,7 +14,8 @@ from seer_otel.errors import JudgeFailed, JudgeParse, JudgeTimeout
 from seer_otel.judge.breaker import Breaker
 from seer_otel.judge.budget import Budget
 from seer_otel.judge.calls import Call, Observe, Price
-from seer_otel.judge.endpoint import SEED, TEMPERATURE, ChatEndpoint, Reply, Schema, Sleep
+from seer_otel.judge.endpoint import ChatEndpoint, Reply, Sleep
+from seer_otel.judge.manners import SEED, TEMPERATURE, Schema
 from seer_otel.judge.prompting import (
     Messages,
     Nonce,
