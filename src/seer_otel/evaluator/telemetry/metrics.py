@@ -33,14 +33,19 @@ class Metric:
     labels: tuple[str, ...] = ()
 
 
-ACCEPTED = Metric("seer.spans.accepted", "counter", "{span}", "Spans answered OK.")
+ACCEPTED = Metric(
+    "seer.spans.accepted", "counter", "{span}", "Spans, and logged events, answered OK."
+)
 FORWARDED = Metric("seer.spans.forwarded", "counter", "{span}", "Spans that the next hop has.")
 DEAD_LETTERED = Metric(
     "seer.spans.dead_lettered", "counter", "{span}", "Spans that the next hop will never take."
 )
 DUPLICATE = Metric("seer.spans.duplicate", "counter", "{span}", "Spans known already.")
 JUDGED_ONLY = Metric(
-    "seer.spans.judged_only", "counter", "{span}", "Copies, or spans with forwarding off."
+    "seer.spans.judged_only",
+    "counter",
+    "{span}",
+    "Copies; spans with forwarding off; events judged beside their span, or not sampled.",
 )
 HELD = Metric("seer.spans.held", "gauge", "{span}", "Accepted spans on disk, held or queued.")
 HELD_BYTES = Metric("seer.hold.size", "gauge", "By", "Bytes on disk, held or queued.")
