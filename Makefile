@@ -27,10 +27,10 @@ peers: ## Build that Collector and Jaeger ahead of `make e2e`, where they are mi
 	PYTHONPATH=tests $(PYTHON) -m e2e.peers
 
 bench: .venv/.installed ## Count the calls and tokens of a retrieval
-	$(BIN)/python bench/judge_cost.py
+	$(BIN)/python -m bench.judge_cost
 
 accuracy: .venv/.installed ## Measure the judges, and write the tables of docs/accuracy.md
-	$(BIN)/python bench/accuracy.py
+	$(BIN)/python -m bench.accuracy
 
 clean: ## Remove all that the commands made, the built programs too
 	rm -rf .venv .peers dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,1 @@
+"""What can be measured of the judges, one script each."""
