@@ -12,6 +12,7 @@ import yaml
 
 import seer_otel
 from seer_otel.cli import main
+from seer_otel.judge import prompts
 from seer_otel.config import Config, load
 from seer_otel.evaluator import app
 from seer_otel.harness import run
@@ -174,9 +175,22 @@ def test_evaluate_writes_spans_with_scores(tmp_path: Path) -> None:
     assert 10 == output.read_text().count('"seer.scope"')
 
 
-def test_prompts_can_be_read(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_prompt_can_be_read_and_kept_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert 0 == main(["prompt", "show", "requirements"])
-    assert '{"requirements": ["..."]}' in capsys.readouterr().out
+    shown = capsys.readouterr()
+
+    assert prompts.load().requirements == shown.out
+    assert prompts.revision(shown.out) in shown.err
+
+
+def test_all_prompts_can_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = 'Reply in JSON: {"requirements": []}'
+    (tmp_path / "requirements.txt").write_text(own)
+    config = tmp_path / "seer.yaml"
+    config.write_text(f"judge: {{prompts: {tmp_path}}}")
+
+    assert 0 == main(["prompt", "show", "--config", str(config)])
+    assert f"# requirements, revision {prompts.revision(own)}\n{own}" in capsys.readouterr().out
 
 
 def test_config_prints_a_file_that_says_the_same(

@@ -248,17 +248,25 @@ def prompt() -> None:
 
 
 @prompt.command(
-    short_help="Print one prompt.",
+    short_help="Print the prompts, or one of them.",
     epilog=examples("seer-otel prompt show requirements", "seer-otel prompt show support"),
 )
-@click.argument("name", type=click.Choice(["requirements", "support"]))
+@click.argument("name", type=click.Choice(["requirements", "support"]), required=False)
 @config_option
-def show(name: str, file: Path | None) -> int:
-    """Print the prompt in force: `requirements` of a query, or `support` by passages."""
+def show(name: str | None, file: Path | None) -> int:
+    """
+    Print the prompts in force: `requirements` of a query, `support` by passages; or one of them.
+
+    Of one, the text alone is on the standard output; its revision is on the standard error.
+    """
     from seer_otel.config import load
     from seer_otel.judge import prompts
 
-    click.echo(getattr(prompts.load(load(file).judge.prompts), name), nl=False)
+    in_force = prompts.load(load(file).judge.prompts)
+    for each in [name] if name else prompts.NAMED:
+        text = getattr(in_force, each)
+        click.echo(f"# {each}, revision {prompts.revision(text)}", err=name is not None)
+        click.echo(text, nl=False)
     return OK
 
 
