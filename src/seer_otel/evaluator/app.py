@@ -31,6 +31,8 @@ from seer_otel.evaluator.receive.guard import Gate
 from seer_otel.evaluator.receive.http_server import HttpServer
 from seer_otel.evaluator.telemetry.health import Health
 from seer_otel.evaluator.telemetry.metrics import Telemetry
+from seer_otel.evaluator.work.assessing import Assessing
+from seer_otel.evaluator.work.exits import Exits
 from seer_otel.evaluator.work.hops import Hops
 from seer_otel.evaluator.work.judging import Judging, Times
 from seer_otel.evaluator.work.resolver import Resolver
@@ -86,6 +88,13 @@ class Evaluator:
         self._forwarder = self._make_forwarder(self._next_hop)
         self._logs = _log_shipper(config)
         self._resolver = _resolver(config)
+        self._assessing = Assessing(
+            self._assessor,
+            self.telemetry,
+            timeout_s=3 * config.judge.timeout,
+            concurrency=config.judge.concurrency,
+            resolve=self._resolver,
+        )
         self._judging = self._make_judging()
         self._intake = Intake(
             self.store,
@@ -126,25 +135,25 @@ class Evaluator:
     def _make_judging(self) -> Judging:
         config = self.config
         writer = Writer({str(k): v for k, v in config.thresholds.items()})
-        hops = Hops(Traces(), writer, send=config.trace_results.send, late_task=config.late_task)
         return Judging(
             self.store,
-            self._assessor,
-            writer,
-            hops,
+            self._assessing,
+            Hops(Traces(), writer, send=config.trace_results.send, late_task=config.late_task),
+            Exits(
+                self.store,
+                writer,
+                self.telemetry,
+                forwarding=self._forwarder is not None,
+                released=self._forwarder.wake if self._forwarder else lambda: None,
+                log_records=self._logs.ship if self._logs else None,
+            ),
             self.telemetry,
             times=Times(
                 hold=config.hold.seconds,
                 settle=config.hold.settle,
                 task_wait=config.hold.task_wait,
                 trace_idle=config.trace_results.idle,
-                judge=3 * config.judge.timeout,
             ),
-            concurrency=config.judge.concurrency,
-            forwarding=self._forwarder is not None,
-            released=self._forwarder.wake if self._forwarder else lambda: None,
-            log_records=self._logs.ship if self._logs else None,
-            resolve=self._resolver,
             dialects=with_tools(config.tools),
         )
 
@@ -153,7 +162,7 @@ class Evaluator:
         health.register(
             "intake", lambda: "stopping" if self._intake.stopping else self._intake.full()
         )
-        health.register("judge", lambda: self._judging.trouble)
+        health.register("judge", lambda: self._assessing.trouble)
         if self._resolver is not None:
             resolver = self._resolver
             health.register("resolver", lambda: resolver.trouble)
@@ -187,6 +196,7 @@ class Evaluator:
             self._intake,
             self.store,
             self._judging,
+            self._assessing,
             self.telemetry,
             sample_rate=self.config.sample_rate,
             max_pending=MAX_PENDING,

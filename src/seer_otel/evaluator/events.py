@@ -19,6 +19,7 @@ from seer_otel.evaluator.intake import Intake
 from seer_otel.evaluator.telemetry import metrics
 from seer_otel.evaluator.telemetry.metrics import Telemetry
 from seer_otel.evaluator.work import results
+from seer_otel.evaluator.work.assessing import Assessing
 from seer_otel.evaluator.work.judging import Judging
 
 log = logging.getLogger(__name__)
@@ -44,6 +45,7 @@ class Events:
         intake: Intake,
         store: Store,
         judging: Judging,
+        assessing: Assessing,
         telemetry: Telemetry,
         *,
         sample_rate: float,
@@ -52,6 +54,7 @@ class Events:
         self._intake = intake
         self._store = store
         self._judging = judging
+        self._assessing = assessing
         self._telemetry = telemetry
         self._sample_rate = sample_rate
         self._max_pending = max_pending
@@ -128,12 +131,12 @@ class Events:
         node = event.node
         resolution = trace.resolve([node]).resolutions[node.span_id]
         if resolution.reason == "no_content":
-            node = await self._judging.with_texts(node)
+            node = await self._assessing.with_texts(node)
             resolution = trace.resolve([node]).resolutions[node.span_id]
         if resolution.judged:
             retrieval = trace.retrieval(node, resolution)
             try:
-                record = results.record(retrieval, await self._judging.assess(retrieval))
+                record = results.record(retrieval, await self._assessing.assess(retrieval))
             except BudgetSpent as spent:
                 record = results.unjudged(node, "skipped", spent.reason)
         else:
