@@ -12,10 +12,10 @@ import yaml
 
 import seer_otel
 from seer_otel.cli import main
-from seer_otel.judge import prompts
 from seer_otel.config import Config, load
 from seer_otel.evaluator import app
 from seer_otel.harness import run
+from seer_otel.judge import prompts
 
 FIXTURES = Path(os.environ.get("SEER_FIXTURES") or Path(__file__).parents[1] / "data")
 SPANS = str(FIXTURES / "spans" / "seer-dialect.json")
