@@ -1,17 +1,9 @@
-"""
-What the evaluator is told: one YAML file < environment < flags.
+"""Every setting, declared once, with its default and its meaning; unknown ones are errors."""
 
-Every setting is declared once, here; unknown keys are errors, and every message names the place
-that is to be mended. `OTEL_*` variables are honoured where OpenTelemetry has them.
-"""
-
-import os
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
-import yaml
 from platformdirs import user_state_path
 from pydantic import (
     BaseModel,
@@ -19,11 +11,9 @@ from pydantic import (
     ConfigDict,
     Field,
     SecretStr,
-    ValidationError,
     model_validator,
 )
 
-from seer_otel.errors import ConfigError
 from seer_otel.judge.budget import Allowance
 from seer_otel.judge.calls import Price
 from seer_otel.judge.select import JudgeSettings
@@ -280,150 +270,3 @@ class Config(_Section):
     def masked(self) -> dict[str, Any]:
         """Return what is in force as plain values, secrets masked."""
         return self.model_dump(mode="json")
-
-
-ENVIRONMENT: Mapping[str, str] = {
-    "SEER_GRPC": "grpc",
-    "SEER_HTTP": "http",
-    "SEER_FORWARD": "forward.url",
-    "SEER_FORWARD_PROTOCOL": "forward.protocol",
-    "SEER_JUDGE": "judge.kind",
-    "SEER_JUDGE_MODEL": "judge.model",
-    "OPENAI_BASE_URL": "judge.base_url",
-    "OPENAI_API_KEY": "judge.api_key",
-    "SEER_SAMPLE_RATE": "sample_rate",
-    "SEER_TOOLS": "tools",
-    "SEER_RESOLVER_URL": "resolver.url",
-    "SEER_HOLD": "hold.seconds",
-    "SEER_DATA_DIR": "data_dir",
-    "SEER_API_KEY": "api_key",
-    "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": "logs_endpoint",
-    "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "metrics_endpoint",
-}
-"""Environment variable to setting, for what one value can say."""
-
-
-FLAGS: Mapping[str, str] = {
-    "grpc": "--grpc",
-    "http": "--http",
-    "forward.url": "--forward",
-    "forward.protocol": "--forward-protocol",
-    "judge.kind": "--judge",
-    "sample_rate": "--sample-rate",
-    "hold.seconds": "--hold",
-    "data_dir": "--data-dir",
-}
-"""Setting to the flag that says it, for messages."""
-
-_SECTIONS = frozenset(
-    {"forward", "judge", "resolver", "hold", "trace_results", "shutdown", "limits"},
-)
-_SHORT = {
-    "forward": "forward.url",
-    "judge": "judge.kind",
-    "resolver": "resolver.url",
-    "hold": "hold.seconds",
-}
-"""Sections that one value stands for: `forward: off`, `judge: local`, `hold: 10`."""
-
-
-def load(
-    file: Path | None = None,
-    environment: Mapping[str, str] | None = None,
-    flags: Mapping[str, Any] | None = None,
-) -> Config:
-    """
-    Merge file, environment and flags (dotted setting to value; None: not given), and check.
-
-    Raises:
-        ConfigError: A file that cannot be read, an unknown key, a value that will not do.
-    """
-    environment = os.environ if environment is None else environment
-    settings: dict[str, Any] = {}
-    origin: dict[str, str] = {}
-    for name, value, source in (
-        *_from_file(file),
-        *_next_hop(environment),
-        *((ENVIRONMENT[v], environment[v], v) for v in ENVIRONMENT if environment.get(v)),
-        *((k, v, FLAGS.get(k, k)) for k, v in (flags or {}).items() if v is not None),
-    ):
-        _set(settings, name, value)
-        origin[name] = source
-        if name == "forward.url":
-            _set(settings, "forward.complete", source == "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
-    try:
-        return Config.model_validate(settings)
-    except ValidationError as error:
-        raise ConfigError(_explain(error, origin)) from None
-
-
-def _from_file(file: Path | None) -> Iterator[tuple[str, Any, str]]:
-    if file is None:
-        return
-    try:
-        content = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{file}: {error.strerror or error}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file}: no YAML: {' '.join(str(error).split())}") from None
-    if content is None:
-        return
-    if not isinstance(content, dict):
-        raise ConfigError(f"{file}: the file must hold settings by name")
-    yield from _flatten(content, "", str(file))
-
-
-def _flatten(content: dict[Any, Any], prefix: str, source: str) -> Iterator[tuple[str, Any, str]]:
-    for key, value in content.items():
-        if isinstance(value, dict) and not prefix and key in _SECTIONS:
-            yield from _flatten(value, f"{prefix}{key}.", source)
-        elif key in _SHORT:
-            yield _SHORT[key], value, source
-        else:
-            yield f"{prefix}{key}", value, source
-
-
-def _next_hop(environment: Mapping[str, str]) -> Iterator[tuple[str, Any, str]]:
-    """Read the next hop from the variables that OpenTelemetry defines for exporters."""
-
-    def variable(suffix: str) -> tuple[str, str] | None:
-        for name in (f"OTEL_EXPORTER_OTLP_TRACES_{suffix}", f"OTEL_EXPORTER_OTLP_{suffix}"):
-            if environment.get(name):
-                return environment[name], name
-        return None
-
-    if endpoint := variable("ENDPOINT"):
-        yield "forward.url", *endpoint
-    if protocol := variable("PROTOCOL"):
-        yield "forward.protocol", *protocol
-    if certificate := variable("CERTIFICATE"):
-        yield "forward.certificate", *certificate
-    if compression := variable("COMPRESSION"):
-        yield "forward.compression", *compression
-    if headers := variable("HEADERS"):
-        pairs = [part.partition("=") for part in headers[0].split(",") if part.strip()]
-        yield (
-            "forward.headers",
-            {unquote(k.strip()).lower(): unquote(v.strip()) for k, _, v in pairs},
-            headers[1],
-        )
-
-
-def _set(settings: dict[str, Any], name: str, value: Any) -> None:
-    *sections, last = name.split(".")
-    for section in sections:
-        settings = settings.setdefault(section, {})
-    settings[last] = value
-
-
-def _explain(error: ValidationError, origin: Mapping[str, str]) -> str:
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    name = ".".join(str(part) for part in first["loc"])
-    source = origin.get(name) or next(
-        (origin[n] for n in origin if n.startswith(f"{name}.") or name.startswith(f"{n}.")), None
-    )
-    what = first["msg"].removeprefix("Value error, ")
-    if first["type"] == "extra_forbidden":
-        what = "unknown setting; `seer-otel config` prints the known ones"
-    where = f" (from {source})" if source else ""
-    return f"{name or 'configuration'}: {what}{where}"
