@@ -8,6 +8,8 @@ import pytest
 
 from seer_otel.config import Config, load
 from seer_otel.errors import ConfigError
+from seer_otel.judge.budget import Allowance
+from seer_otel.judge.calls import Price
 
 
 def config(
@@ -138,3 +140,46 @@ def test_a_resolver_is_a_url_or_a_section_and_its_headers_are_masked(tmp_path: P
     told = config(tmp_path, None, {"SEER_RESOLVER_URL": "http://b.example"})
     assert "http://b.example" == getattr(told.resolver, "url", None)
     assert config(tmp_path).resolver is None
+
+
+def test_a_judge_has_prices_by_model_and_a_budget_by_minute_and_day(tmp_path: Path) -> None:
+    loaded = config(
+        tmp_path,
+        "judge:\n"
+        "  model: m\n"
+        "  prices: {m: {input: 0.25, output: 2}, n: {input: 1, output: 1}}\n"
+        "  budget: {minute: {calls: 60}, day: {tokens: 1_000_000, cost: 5}}\n"
+        "  runs: 3\n",
+    )
+    settings = loaded.judge.settings()
+
+    assert Price(0.25, 2.0) == settings.price
+    assert (Allowance(calls=60), Allowance(tokens=1_000_000, cost=5.0)) == (
+        settings.minute,
+        settings.day,
+    )
+    assert 3 == loaded.judge.runs
+
+
+def test_a_model_without_a_price_has_none(tmp_path: Path) -> None:
+    loaded = config(tmp_path, "judge: {model: m, prices: {n: {input: 1, output: 1}}}")
+
+    assert loaded.judge.settings().price is None
+
+
+@pytest.mark.parametrize(
+    ("file", "says"),
+    [
+        ("judge: {budget: {hour: {calls: 1}}}", "judge.budget.hour: unknown setting"),
+        ("judge: {budget: {day: {calls: -1}}}", "judge.budget.day.calls: Input should be"),
+        ("judge: {prices: {m: {input: 1}}}", "judge.prices.m.output: Field required"),
+        ("judge: {runs: 0}", "judge.runs: Input should be greater than or equal to 1"),
+    ],
+)
+def test_a_mistake_about_money_is_named_with_its_place(
+    tmp_path: Path, file: str, says: str
+) -> None:
+    with pytest.raises(ConfigError) as error:
+        config(tmp_path, file)
+
+    assert says in str(error.value)

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from seer_otel.errors import ConfigError
+from seer_otel.judge.budget import Allowance
+from seer_otel.judge.calls import Price
 from seer_otel.judge.openai import OpenAIJudge
 from seer_otel.judge.replay import ReplayJudge
 from seer_otel.judge.select import JudgeSettings, describe, open_judge
@@ -40,6 +42,14 @@ def test_another_server_needs_no_key() -> None:
     assert describe(settings) == "judge openai/m at 127.0.0.1:8000"
 
 
+def test_a_limit_on_cost_goes_with_a_price() -> None:
+    settings = JudgeSettings(
+        model="m", api_key="sk", day=Allowance(cost=5.0), price=Price(0.25, 2.0)
+    )
+
+    assert "openai/m" == opens(settings)
+
+
 def test_replay_reads_a_file(tmp_path: Path) -> None:
     path = tmp_path / "night:1.jsonl"
     path.write_text('{"query": "q", "requirements": []}')
@@ -61,6 +71,8 @@ def test_replay_reads_a_file(tmp_path: Path) -> None:
         (JudgeSettings(model="m", base_url="localhost:8000"), "http:// or https://"),
         (JudgeSettings(model="m", base_url="http://:pw@/v1"), "http:// or https://"),
         (JudgeSettings(model="m", base_url="http://h:port/v1"), "http:// or https://"),
+        (JudgeSettings(model="m", api_key="sk", day=Allowance(cost=5.0)), "judge.prices"),
+        (JudgeSettings(model="m", api_key="sk", prompts=Path("nowhere")), "requirements.txt"),
     ],
 )
 def test_settings_that_will_not_do_say_what_would(settings: JudgeSettings, advice: str) -> None:
