@@ -93,3 +93,24 @@ class Retrieval:
         if self.subquery is None or self.subquery == self.task:
             return (("task", self.task),)
         return (("task", self.task), ("subquery", self.subquery))
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message of a conversation, and what was retrieved for it."""
+
+    role: Literal["user", "assistant"]
+    content: str
+    context: tuple[Passage, ...] = ()
+    """What was retrieved to write it, an assistant's; a user's belongs to the next assistant's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """The messages of one conversation, and what was to come of it."""
+
+    turns: tuple[Turn, ...]
+    expected_outcome: str | None = None
+    """What the user should have come to know; None where nobody said. Never blank."""
+    record_id: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)

@@ -183,3 +183,46 @@ class Record:
     dialect: str | None = None
     verdict: Verdict | None = None
     """None where `skipped` or `pending`."""
+
+
+TurnMeasure = Literal["turn_contextual_recall", "turn_recall"]
+"""Against the statements of the expected outcome; or, for want of one, each turn's requirements."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedTurn:
+    """What the passages in the window of one assistant turn support."""
+
+    message: int
+    """Its place among all messages of the conversation, from 1."""
+    passages: int
+    """Readable passages in its window."""
+    recall: float | None = None
+    """0..1; None where it was not applicable, or failed."""
+    status: Status = "scored"
+    requirements: tuple[str, ...] = ()
+    """The statements, or the requirements of the turn's own question."""
+    supported: tuple[int, ...] = ()
+    """Those of them, from 1, that the window supports."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationEvaluation:
+    """The outcome for one conversation."""
+
+    measure: TurnMeasure
+    status: Status
+    window: int
+    """Assistant turns whose passages count for a turn."""
+    turns: tuple[JudgedTurn, ...]
+    """The assistant turns, in order."""
+    provenance: Provenance
+    value: float | None = None
+    """The mean over the turns that are applicable; None unless scored."""
+    spread: float | None = None
+    """Highest less lowest value of several runs; None where there was one."""
+    reason: str | None = None
+    """Why there is no value."""
+    error_type: str | None = None
+    passages_dropped: int = 0
+    characters_dropped: int = 0

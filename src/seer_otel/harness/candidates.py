@@ -1,15 +1,17 @@
 """From files to what is judged: every retrieval of spans and events, or why it is not judged."""
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 
+from seer_otel import sampling
 from seer_otel.dialects import DIALECTS, Dialect, otlp
 from seer_otel.dialects.trace import Node, node, resolve, retrieval
 from seer_otel.harness.files import STDIN, BadRecord, bodies
-from seer_otel.retrieval import Retrieval
+from seer_otel.retrieval import Conversation, Retrieval
 
 NESTED = "nested"
 """The reason that is in no total."""
@@ -35,6 +37,7 @@ class Gathered:
     traces: TracesData = field(default_factory=TracesData)
     """All spans as they came, retrievals or not."""
     bad_records: list[BadRecord] = field(default_factory=list)
+    conversations: list[Conversation] = field(default_factory=list)
     spans: int = 0
 
 
@@ -63,14 +66,44 @@ def gather(paths: Iterable[str | Path], dialects: Sequence[Dialect] = DIALECTS) 
                 gathered.traces.MergeFrom(body)
             else:
                 number += 1
-                record_id = body.record_id or f"{file}#{number}"
-                events.append(_of_event(replace(body, record_id=record_id)))
+                named = replace(body, record_id=body.record_id or f"{file}#{number}")
+                if isinstance(named, Conversation):
+                    gathered.conversations.append(named)
+                else:
+                    events.append(_of_event(named))
     nodes: dict[tuple[str, str], Node] = {}
     for span in otlp.spans(gathered.traces):
         nodes.setdefault((span.trace_id, span.span_id), node(span, dialects))
     gathered.spans = len(nodes)
     gathered.candidates = [*_of_spans(list(nodes.values())), *events]
     return gathered
+
+
+def sample(gathered: Gathered, rate: float) -> int:
+    """
+    Keep the retrievals of a share of the traces, and that share of the conversations.
+
+    The decision is the evaluator's: a trace is judged whole or not at all, and always the same
+    way. What is of no trace goes by its record id.
+
+    Returns:
+        How many retrievals and conversations were left out.
+    """
+    before = len(gathered.candidates) + len(gathered.conversations)
+    gathered.candidates = [
+        each
+        for each in gathered.candidates
+        if _sampled(each.retrieval.trace_id, each.retrieval.record_id, rate)
+    ]
+    gathered.conversations = [
+        each for each in gathered.conversations if _sampled(None, each.record_id, rate)
+    ]
+    return before - len(gathered.candidates) - len(gathered.conversations)
+
+
+def _sampled(trace_id: str | None, record_id: str | None, rate: float) -> bool:
+    key = trace_id or hashlib.sha256((record_id or "").encode()).hexdigest()[:32]
+    return sampling.sampled(key, rate)
 
 
 def _of_spans(nodes: Sequence[Node]) -> Iterable[Candidate]:

@@ -10,11 +10,12 @@ from typing import Any, BinaryIO, Final
 from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 
 from seer_otel.dialects import otlp
+from seer_otel.dialects.conversation import conversation_from_event, is_conversation
 from seer_otel.dialects.event import retrieval_from_event
 from seer_otel.dialects.span import Span
 from seer_otel.dialects.values import parse_json
 from seer_otel.errors import Undecodable
-from seer_otel.retrieval import Retrieval
+from seer_otel.retrieval import Conversation, Retrieval
 
 STDIN: Final = "-"
 """The path that stands for the standard input."""
@@ -33,7 +34,7 @@ class BadRecord:
         return f"{self.file}:{self.line}: {self.message}"
 
 
-def read(path: str | Path) -> Iterator[Span | Retrieval | BadRecord]:
+def read(path: str | Path) -> Iterator[Span | Retrieval | Conversation | BadRecord]:
     """
     Read the spans and the events of a file; see `bodies`.
 
@@ -47,9 +48,9 @@ def read(path: str | Path) -> Iterator[Span | Retrieval | BadRecord]:
             yield record
 
 
-def bodies(path: str | Path) -> Iterator[TracesData | Retrieval | BadRecord]:
+def bodies(path: str | Path) -> Iterator[TracesData | Retrieval | Conversation | BadRecord]:
     """
-    Read a file: a body of OTLP/JSON, or lines of such bodies and of retrieval events.
+    Read a file: a body of OTLP/JSON, or lines of such bodies, of events and of conversations.
 
     A list of events, in one JSON value over any number of lines, will do as well. One bad record
     stops none of the others. Lines are read as they are needed.
@@ -104,7 +105,7 @@ def _is_record(line: bytes) -> bool:
     return line.startswith(b"{") and isinstance(_parsed(line), dict)
 
 
-def _records(value: Any) -> Iterator[TracesData | Retrieval | str]:
+def _records(value: Any) -> Iterator[TracesData | Retrieval | Conversation | str]:
     """Return the records in one JSON value; a message for each that cannot be read."""
     if isinstance(value, ValueError):
         yield f"this is no JSON: {value}"
@@ -116,14 +117,16 @@ def _records(value: Any) -> Iterator[TracesData | Retrieval | str]:
         yield _record(value)
 
 
-def _record(value: Any) -> TracesData | Retrieval | str:
+def _record(value: Any) -> TracesData | Retrieval | Conversation | str:
     if not isinstance(value, dict):
         return "this is neither OTLP nor an event, which are objects"
     try:
         if "resourceSpans" in value or "resource_spans" in value:
             return otlp.from_json(value)
+        if is_conversation(value):
+            return conversation_from_event(value)
         if "context" in value or "task" in value:
             return retrieval_from_event(value)
     except Undecodable as error:
         return str(error)
-    return "this has neither resourceSpans, as OTLP has, nor task and context, as events"
+    return "this has neither resourceSpans, as OTLP has, nor task and context, as events, nor turns"

@@ -1,7 +1,7 @@
 """What came of judging files: as JSON for programs, and as tables for people."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any, Final, get_args
@@ -12,7 +12,9 @@ from rich.text import Text
 
 from seer_otel.dialects.attach.results import ATTRIBUTES, scores
 from seer_otel.dialects.reasons import WHAT_TO_DO
+from seer_otel.harness import conversations as conversations_
 from seer_otel.harness.candidates import NESTED
+from seer_otel.harness.conversations import ConversationOutcome
 from seer_otel.harness.evaluate import Outcome
 from seer_otel.harness.files import BadRecord
 from seer_otel.harness.shown import shown
@@ -35,12 +37,16 @@ class Report:
     revision: str
     spans: int = 0
     """All that were read, retrievals or not."""
+    conversations: Sequence[ConversationOutcome] = ()
+    not_sampled: int = 0
+    """Retrievals and conversations left out by a sample rate; they are in no total."""
 
     @property
     def all_is_well(self) -> bool:
         """Whether nothing failed, was skipped, or could not be read."""
         failed = any(e.status == "failed" for e in self.evaluations())
-        return not (failed or self.skipped() or self.bad_records)
+        odd = any(each.status in ("failed", "skipped") for each in self.conversations)
+        return not (failed or odd or self.skipped() or self.bad_records)
 
     def counted(self) -> list[Outcome]:
         """Return the outcomes that are in the totals."""
@@ -63,6 +69,8 @@ class Report:
 def as_json(report: Report) -> dict[str, Any]:
     """Return a report as plain values; a score that is undefined is None, never 0 and never NaN."""
     provenances = [o.verdict.evaluations[0].provenance for o in report.outcomes if o.verdict]
+    evaluated = (each.evaluation for each in report.conversations)
+    provenances += [each.provenance for each in evaluated if each is not None]
     usage = total(provenance.usage for provenance in provenances)
     return {
         "judge": {
@@ -73,7 +81,10 @@ def as_json(report: Report) -> dict[str, Any]:
             "output_tokens": usage.output_tokens,
             "cost": usage.cost,
         },
-        "results": [result for o in report.counted() for result in _results(o)],
+        "results": [
+            *(result for o in report.counted() for result in _results(o)),
+            *map(conversations_.result, report.conversations),
+        ],
         "summary": _summary(report),
         "errors": [
             {"file": bad.file, "line": bad.line, "message": bad.message}
@@ -135,7 +146,7 @@ def _summary(report: Report) -> dict[str, Any]:
     statuses, skipped = report.statuses(), report.skipped()
     counted = len(report.counted())
     judged = statuses["scored"] + statuses["not_applicable"]
-    values = _values(report.evaluations())
+    values = scores_by_scope(report)
     return {
         "n_total": counted,
         "n_scored": statuses["scored"],
@@ -143,6 +154,8 @@ def _summary(report: Report) -> dict[str, Any]:
         "n_failed": statuses["failed"],
         "n_skipped": skipped.total(),
         "skipped": dict(skipped),
+        "n_not_sampled": report.not_sampled,
+        "conversations": dict(Counter(each.status for each in report.conversations)),
         "coverage": judged / counted if counted else None,
         "means": {
             scope: {name: fmean(each) for name, each in by_name.items()}
@@ -155,12 +168,13 @@ def _summary(report: Report) -> dict[str, Any]:
     }
 
 
-def _values(evaluations: Iterable[Evaluation]) -> Mapping[str, Mapping[str, list[float]]]:
+def scores_by_scope(report: Report) -> Mapping[str, Mapping[str, list[float]]]:
     """Collect the scores that are defined, by scope and name."""
     values: dict[str, dict[str, list[float]]] = {scope: {} for scope in _SCOPES}
-    for evaluation in evaluations:
+    for evaluation in report.evaluations():
         for name, value in scores(evaluation).items():
             values[evaluation.scope].setdefault(name, []).append(value)
+    values["conversation"] = conversations_.values(report.conversations)
     return {scope: by_name for scope, by_name in values.items() if by_name}
 
 
@@ -168,7 +182,11 @@ def render(report: Report) -> RenderableType:
     """Lay a report out for people."""
     parts: list[RenderableType] = []
     if report.counted():
-        parts += [_table(report), _means(report)]
+        parts.append(_table(report))
+    if report.conversations:
+        parts.append(conversations_.table(report.conversations))
+    if report.counted() or report.conversations:
+        parts.append(_means(report))
     parts.append(Text(_sentence(report)))
     for reason, words in WHAT_TO_DO.items():
         if count := report.skipped()[reason]:
@@ -234,11 +252,11 @@ def _unranked(evaluation: Evaluation) -> list[str]:
 
 def _means(report: Report) -> Table:
     """Lay out the means, each with the number of values that it is of."""
-    values = _values(report.evaluations())
+    values = scores_by_scope(report)
     table = Table("Mean (of)")
     for scope in values:
         table.add_column(scope, justify="right")
-    for name in ATTRIBUTES:
+    for name in (*ATTRIBUTES, *conversations_.MEASURES):
         found = [by_name.get(name) for by_name in values.values()]
         if any(found):
             table.add_row(name, *(f"{fmean(v):.3f} ({len(v)})" if v else "–" for v in found))
@@ -254,9 +272,13 @@ def _sentence(report: Report) -> str:
         f"failed {statuses['failed']}",
         f"skipped {skipped.total()}",
     ]
+    if report.conversations:
+        parts.append(f"conversations {len(report.conversations)}")
+    if report.not_sampled:
+        parts.append(f"left out by the sample rate {report.not_sampled}")
     if report.bad_records:
         parts.append(f"records that cannot be read {len(report.bad_records)}")
     sentence = "; ".join(parts) + f". Judged by {report.judge}."
-    if report.spans and not report.outcomes:
+    if report.spans and not report.outcomes and not report.not_sampled:
         return f"{sentence} Of {report.spans} spans none is known as a retrieval."
     return sentence

@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -11,22 +12,31 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from seer_otel.config import Config, JudgeConfig
 from seer_otel.dialects import with_tools
 from seer_otel.errors import ConfigError
+from seer_otel.harness import conversations
 from seer_otel.harness.annotate import annotated, write
-from seer_otel.harness.candidates import Candidate, gather
+from seer_otel.harness.candidates import Candidate, Gathered, gather, sample
+from seer_otel.harness.conversations import ConversationOutcome
 from seer_otel.harness.evaluate import Outcome, evaluate
 from seer_otel.harness.report import Report
 from seer_otel.judge.assess import Assessor
+from seer_otel.judge.conversation import ConversationAssessor
 from seer_otel.judge.layout import Limits
 from seer_otel.judge.protocol import Judge
 from seer_otel.judge.recording import Recording
 from seer_otel.judge.select import describe, open_judge
+from seer_otel.retrieval import Conversation
 
 
 def run(
-    files: Iterable[str], config: Config, *, output: Path | None = None, record: Path | None = None
+    files: Iterable[str],
+    config: Config,
+    *,
+    output: Path | None = None,
+    record: Path | None = None,
+    rate: float | None = None,
 ) -> Report:
     """
-    Judge all retrievals of files with the configured judge.
+    Judge all retrievals and conversations of files with the configured judge.
 
     The judge, and where it sends text, is said on the standard error before anything is sent; a
     terminal gets a progress bar there.
@@ -36,6 +46,7 @@ def run(
         config: Its judge, limits and thresholds count.
         output: Where to write the spans with their results.
         record: Where to write the verdicts, for the replay judge.
+        rate: The share of traces to judge, 0..1; all unless told.
 
     Raises:
         ConfigError: There is no such judge, or no folder to write to.
@@ -48,14 +59,26 @@ def run(
     judge = open_judge(settings)
     print(describe(settings), file=sys.stderr, flush=True)
     gathered = gather(files, with_tools(config.tools))
-    limits = Limits(**config.limits.model_dump(exclude={"request_bytes"}))
-    outcomes = asyncio.run(judged(gathered.candidates, judge, limits, config.judge))
+    left_out = sample(gathered, rate) if rate is not None else 0
+    report = judge_all(gathered, judge, config)
     if record is not None:
-        _recording(outcomes, limits).write(record)
+        _recording(report, _limits(config)).write(record)
     if output is not None:
         thresholds = {str(name): value for name, value in config.thresholds.items()}
-        write(annotated(gathered.traces, outcomes, thresholds), output)
-    return Report(outcomes, gathered.bad_records, judge.name, judge.revision, gathered.spans)
+        write(annotated(gathered.traces, report.outcomes, thresholds), output)
+    return replace(report, not_sampled=left_out)
+
+
+def judge_all(gathered: Gathered, judge: Judge, config: Config) -> Report:
+    """Judge what files hold, and close the judge."""
+    limits = _limits(config)
+
+    async def both() -> tuple[list[Outcome], list[ConversationOutcome]]:
+        talks = await _judged_conversations(gathered.conversations, judge, limits, config.judge)
+        return await judged(gathered.candidates, judge, limits, config.judge), talks
+
+    outcomes, talks = asyncio.run(both())
+    return Report(outcomes, gathered.bad_records, judge.name, judge.revision, gathered.spans, talks)
 
 
 async def judged(
@@ -63,13 +86,9 @@ async def judged(
 ) -> list[Outcome]:
     """Judge candidates with a progress bar, where there is a terminal; then close the judge."""
     assessor = Assessor(judge, limits=limits, runs=told.runs)
-    columns = TextColumn("judging"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    console = Console(stderr=True)
     try:
-        with Progress(
-            *columns, console=console, transient=True, disable=not console.is_terminal
-        ) as progress:
-            bar = progress.add_task("", total=len(candidates))
+        with _progress() as progress:
+            bar = progress.add_task("judging", total=len(candidates))
             return await evaluate(
                 candidates,
                 assessor,
@@ -81,9 +100,42 @@ async def judged(
         await judge.aclose()
 
 
-def _recording(outcomes: Iterable[Outcome], limits: Limits) -> Recording:
+async def _judged_conversations(
+    found: Sequence[Conversation], judge: Judge, limits: Limits, told: JudgeConfig
+) -> list[ConversationOutcome]:
+    if not found:
+        return []
+    assessor = ConversationAssessor(judge, limits=limits, runs=told.runs)
+    try:
+        with _progress() as progress:
+            bar = progress.add_task("judging conversations", total=len(found))
+            return await conversations.evaluate(
+                found,
+                assessor,
+                concurrency=told.concurrency,
+                advance=lambda: progress.advance(bar),
+            )
+    finally:
+        await assessor.aclose()
+
+
+def _progress() -> Progress:
+    words = TextColumn("{task.description}")
+    columns = words, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    console = Console(stderr=True)
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
+def _limits(config: Config) -> Limits:
+    return Limits(**config.limits.model_dump(exclude={"request_bytes"}))
+
+
+def _recording(report: Report, limits: Limits) -> Recording:
     recording = Recording()
-    for outcome in outcomes:
+    for outcome in report.outcomes:
         if outcome.verdict is not None:
             recording.add_verdict(outcome.candidate.retrieval, outcome.verdict, limits)
+    for talk in report.conversations:
+        for retrieval, verdict in talk.assessed.retrievals if talk.assessed is not None else ():
+            recording.add_verdict(retrieval, verdict, limits)
     return recording
