@@ -13,7 +13,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from seer_otel import AsyncSeerClient, sampling
 from seer_otel.errors import EvaluatorRefused, JudgeRefused
 from seer_otel.evaluator import events
-from seer_otel.evaluator.hold.store import Key
+from seer_otel.evaluator.hold.entries import Key
 from seer_otel.evaluator.telemetry import metrics
 from seer_otel.testing import ScriptedJudge
 from tests.service.conftest import Service, Start

@@ -21,7 +21,7 @@ from seer_otel.dialects.event import time_ns
 from seer_otel.dialects.trace import Node
 from seer_otel.dialects.values import number, text
 from seer_otel.evaluator.envelope import Envelope
-from seer_otel.evaluator.hold.store import Held, Key
+from seer_otel.evaluator.hold.entries import Held, Key
 from seer_otel.evaluator.sort import decode
 
 RETRIEVAL: Final = "retrieval"

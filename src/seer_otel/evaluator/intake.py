@@ -16,7 +16,8 @@ from seer_otel.dialects import DIALECTS, Dialect
 from seer_otel.dialects.attach import append, unevaluated
 from seer_otel.errors import NextHopRefused, Overloaded, Undecodable
 from seer_otel.evaluator.envelope import Envelope, Place
-from seer_otel.evaluator.hold.store import Held, Key, Store
+from seer_otel.evaluator.hold.entries import Held, Key
+from seer_otel.evaluator.hold.store import Store
 from seer_otel.evaluator.sort import Sorted, sort
 from seer_otel.evaluator.telemetry import metrics
 from seer_otel.evaluator.telemetry.metrics import Telemetry

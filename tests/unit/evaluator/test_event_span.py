@@ -6,7 +6,7 @@ import pytest
 
 from seer_otel.dialects import trace
 from seer_otel.evaluator.event_span import Logged, logged, node_of
-from seer_otel.evaluator.hold.store import Held, Key
+from seer_otel.evaluator.hold.entries import Held, Key
 from tests.service.spans import TRACE, request, retrieval
 
 NOW = 1_796_000_000.0

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from seer_otel.errors import StorageFailed
-from seer_otel.evaluator.hold import store as hold
+from seer_otel.evaluator.hold import pruning
 from seer_otel.evaluator.hold.memory import StoredAnswers, StoredRequirements, StoredSpending
 from seer_otel.evaluator.hold.store import Store
 from seer_otel.judge.budget import Spent
@@ -60,7 +60,7 @@ async def test_only_the_last_day_is_kept(tmp_path: Path) -> None:
 async def test_answers_are_bounded_by_their_number(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hold, "ANSWERS_AT_MOST", 2)
+    monkeypatch.setattr(pruning, "ANSWERS_AT_MOST", 2)
     clock = ManualClock()
     store = Store(tmp_path, clock)
     memory = StoredAnswers(store, clock)

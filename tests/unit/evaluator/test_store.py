@@ -8,15 +8,9 @@ from pathlib import Path
 import pytest
 
 from seer_otel.errors import ConfigError
-from seer_otel.evaluator.hold.store import (
-    SEEN_FOR_S,
-    Held,
-    Key,
-    Origin,
-    Outgoing,
-    Release,
-    Store,
-)
+from seer_otel.evaluator.hold.entries import Held, Key, Origin, Outgoing, Release
+from seer_otel.evaluator.hold.pruning import SEEN_FOR_S
+from seer_otel.evaluator.hold.store import Store
 from seer_otel.testing import ManualClock
 
 KEY = Key(b"t" * 16, b"s" * 8)

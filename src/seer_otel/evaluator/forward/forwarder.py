@@ -16,7 +16,8 @@ from seer_otel.errors import NextHopBusy, NextHopRefused, StorageFailed
 from seer_otel.evaluator.envelope import Envelope
 from seer_otel.evaluator.forward.dead_letters import DeadLetters
 from seer_otel.evaluator.forward.next_hop import NextHop, Signal
-from seer_otel.evaluator.hold.store import Outgoing, Queued, Store
+from seer_otel.evaluator.hold.entries import Outgoing, Queued
+from seer_otel.evaluator.hold.store import Store
 from seer_otel.evaluator.telemetry import metrics
 from seer_otel.evaluator.telemetry.metrics import Telemetry
 

@@ -9,114 +9,27 @@ What the service has accepted and not yet handed on, and what it remembers of wh
 Each arrow is one transaction, so a crash leaves a span on one side of it.
 """
 
-import fcntl
 import os
 import sqlite3
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 from seer_otel.clock import Clock
-from seer_otel.dialects import record_ids
 from seer_otel.errors import ConfigError
 from seer_otel.evaluator.hold.database import Database, T
-
-Origin = Literal["pipeline", "copy", "event", "left"]
-"""
-`pipeline`: a span on its way. `copy`: judged beside its span, which goes elsewhere. `event`: a
-span that was made of a logged event; nobody waits for it. `left`: a span whose carrier is due.
-"""
-Kind = Literal["retrieval", "plain", "carrier"]
-
-SEEN_FOR_S = 24 * 3600
-SEEN_AT_MOST = 1_000_000
-RECORDS_AT_MOST = 100_000
-REQUIREMENTS_AT_MOST = 100_000
-ANSWERS_AT_MOST = 100_000
-ANCESTORS_FOR_S = 3600
-
-
-class Key(NamedTuple):
-    """
-    What makes a retrieval itself: delivered twice, it is judged and forwarded once.
-
-    A span's are its ids. Those of a logged event follow from its record id alone.
-    """
-
-    trace_id: bytes
-    span_id: bytes
-
-    @classmethod
-    def of(cls, record_id: str) -> "Key":
-        """Return the key of the span or event with a record id."""
-        if ids := record_ids.ids_of_span(record_id):
-            return cls(bytes.fromhex(ids[0]), bytes.fromhex(ids[1]))
-        digest = sha256(record_id.encode("utf-8", "surrogatepass")).digest()
-        return cls(digest[8:24], digest[:8])
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """A retrieval in the hold."""
-
-    key: Key
-    request: bytes
-    """
-    Export request that holds this one span, as it came.
-
-    Of an event that was logged in a span, the one span has that span's ids, and not the key's.
-    """
-    origin: Origin
-    received: float
-    """Wall clock, seconds since the epoch."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outgoing:
-    """Bytes on their way to the next hop."""
-
-    request: bytes
-    spans: int
-    kind: Kind
-
-
-@dataclass(frozen=True, slots=True)
-class Queued:
-    """An entry of the outbox."""
-
-    id: int
-    outgoing: Outgoing
-
-
-@dataclass(frozen=True, slots=True)
-class Release:
-    """How a retrieval leaves the hold."""
-
-    outgoing: Sequence[Outgoing]
-    carrier_is_due: bool = False
-    """It leaves without its verdict: the entry stays, marked `left`, until that is there."""
-    record: tuple[str, str] | None = None
-    """A record id, and the JSON to be kept under it."""
-
-
-Arrived = Literal["held", "upgraded", "duplicate", "queued"]
-"""
-`held`: new. `upgraded`: the span itself came after its copy, which is still held. `duplicate`:
-known already. `queued`: its copy was judged and the result has left, so the span passes as it came.
-"""
-
-
-@dataclass(slots=True)
-class Statistics:
-    """Sizes, in spans and bytes; carriers and entries marked `left` are no accepted spans."""
-
-    held_spans: int = 0
-    held_bytes: int = 0
-    queued_spans: int = 0
-    queued_carriers: int = 0
-    queued_bytes: int = 0
+from seer_otel.evaluator.hold.entries import (
+    Arrived,
+    Held,
+    Key,
+    Kind,
+    Outgoing,
+    Queued,
+    Release,
+    Statistics,
+)
+from seer_otel.evaluator.hold.folder import lock
+from seer_otel.evaluator.hold.pruning import prune
 
 
 class Store:
@@ -131,7 +44,7 @@ class Store:
         """
         self._clock = clock
         self._forwarding = forwarding
-        self._lock = _lock(folder)
+        self._lock = lock(folder)
         try:
             self._database = Database(folder / "hold.sqlite3")
         except ConfigError:
@@ -318,47 +231,11 @@ class Store:
     async def prune(self) -> None:
         """Forget what is older, or more, than is worth remembering."""
         now = self._clock.now()
-
-        def job(db: sqlite3.Connection) -> None:
-            db.execute("DELETE FROM seen WHERE at < ?", (now - SEEN_FOR_S,))
-            db.execute("DELETE FROM ancestors WHERE at < ?", (now - ANCESTORS_FOR_S,))
-            for table, most in (
-                ("seen", SEEN_AT_MOST),
-                ("records", RECORDS_AT_MOST),
-                ("requirements", REQUIREMENTS_AT_MOST),
-                ("answers", ANSWERS_AT_MOST),
-            ):
-                cut = _one(
-                    db.execute(f"SELECT at FROM {table} ORDER BY at DESC LIMIT 1 OFFSET ?", (most,))
-                )
-                if cut is not None:
-                    db.execute(f"DELETE FROM {table} WHERE at <= ?", (cut,))
-
-        await self._database.run(job)
+        await self._database.run(lambda db: prune(db, now))
 
     def _count(self, outgoing: Sequence[Outgoing]) -> None:
         for one in outgoing:
             _count_queued(self.statistics, one.kind, one.spans, len(one.request))
-
-
-def _lock(folder: Path) -> int:
-    """Take the folder for this process; return the descriptor that holds it."""
-    descriptor = None
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if descriptor is not None:
-            os.close(descriptor)
-        if isinstance(error, BlockingIOError):
-            raise ConfigError(
-                f"{folder} is in use by another evaluator; stop it, or give another --data-dir"
-            ) from None
-        raise ConfigError(
-            f"{folder} cannot be used ({error.strerror}); give another --data-dir"
-        ) from None
-    return descriptor
 
 
 def _arrive(db: sqlite3.Connection, arrival: Held, *, forwarding: bool) -> Arrived:

@@ -13,7 +13,8 @@ from typing import TypeVar
 from seer_otel.dialects.attach import unevaluated
 from seer_otel.dialects.trace import Node
 from seer_otel.errors import StorageFailed
-from seer_otel.evaluator.hold.store import Held, Key, Outgoing, Release, Store
+from seer_otel.evaluator.hold.entries import Held, Key, Outgoing, Release
+from seer_otel.evaluator.hold.store import Store
 from seer_otel.evaluator.telemetry import metrics
 from seer_otel.evaluator.telemetry.metrics import Telemetry
 from seer_otel.evaluator.work import results

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Literal
 
 from seer_otel.dialects.trace import Node
-from seer_otel.evaluator.hold.store import Key, Outgoing
+from seer_otel.evaluator.hold.entries import Key, Outgoing
 from seer_otel.evaluator.work import results
 from seer_otel.evaluator.work.traces import Judged, Trace, Traces
 from seer_otel.judge.hops import (

@@ -22,7 +22,8 @@ from seer_otel.dialects import trace as reading
 from seer_otel.dialects.trace import Node, Resolution
 from seer_otel.errors import BudgetSpent, StorageFailed
 from seer_otel.evaluator.event_span import node_of
-from seer_otel.evaluator.hold.store import Held, Key, Store
+from seer_otel.evaluator.hold.entries import Held, Key
+from seer_otel.evaluator.hold.store import Store
 from seer_otel.evaluator.telemetry import metrics
 from seer_otel.evaluator.telemetry.metrics import Telemetry
 from seer_otel.evaluator.work.assessing import Assessing

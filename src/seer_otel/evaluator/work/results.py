@@ -12,7 +12,7 @@ from seer_otel.dialects import attach
 from seer_otel.dialects.attach import Target
 from seer_otel.dialects.trace import Node
 from seer_otel.evaluator.envelope import Enclosed, Envelope
-from seer_otel.evaluator.hold.store import Outgoing
+from seer_otel.evaluator.hold.entries import Outgoing
 from seer_otel.retrieval import Retrieval
 from seer_otel.semconv import RECORD_ID
 from seer_otel.verdict import Outcome, Record, Verdict
