@@ -1,6 +1,7 @@
 """What judging costs, and what keeps it from costing more, over a real connection."""
 
 import json
+import socket
 from dataclasses import replace
 from typing import Any
 
@@ -246,19 +247,35 @@ async def test_a_query_in_the_address_goes_along_with_every_request() -> None:
 
 
 @pytest.mark.parametrize(
-    ("base_url", "expected"),
+    ("host", "expected"),
     [
-        ("https://x.openai.azure.com/openai/v1/", "sk-key"),
-        ("https://x.services.ai.azure.com/openai/v1/", "sk-key"),
-        ("https://azure.com.example.org/v1", None),
-        ("https://api.openai.com/v1", None),
+        ("x.openai.azure.com", {"api-key": "sk-key"}),
+        ("x.services.ai.azure.com", {"api-key": "sk-key"}),
+        ("azure.com.example.org", {"authorization": "Bearer sk-key"}),
+        ("api.openai.com", {"authorization": "Bearer sk-key", "openai-organization": "org-1"}),
     ],
 )
-async def test_azure_is_given_the_key_under_its_own_name(
-    base_url: str, expected: str | None
+async def test_each_server_is_told_the_key_in_its_own_way_and_no_more(
+    host: str, expected: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judge = OpenAIJudge("m", base_url=base_url, api_key="sk-key")
-    headers = judge._endpoint._client.default_headers
-    await judge.aclose()
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
+    resolve = socket.getaddrinfo
+    monkeypatch.setattr(socket, "getaddrinfo", lambda _, *more: resolve("127.0.0.1", *more))
+    async with script(cites(1)) as stub:
+        url = stub.base_url.replace("127.0.0.1", host)
+        judge = judge_at(stub, base_url=url, api_key="sk-key")
+        await judge.support(QUESTION)
+        await judge.aclose()
+    (headers,) = stub.headers
+    names = ("authorization", "api-key", "openai-organization")
 
-    assert expected == headers.get("api-key")
+    assert expected == {name: headers[name] for name in names if name in headers}
+
+
+async def test_a_server_that_needs_no_key_is_shown_none() -> None:
+    async with script(cites(1)) as stub:
+        judge = judge_at(stub)
+        await judge.support(QUESTION)
+        await judge.aclose()
+
+    assert "authorization" not in stub.headers[0]

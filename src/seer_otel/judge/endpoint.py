@@ -11,7 +11,14 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final
 
-from openai import APIConnectionError, APIStatusError, APITimeoutError, AsyncOpenAI
+from openai import (
+    APIConnectionError,
+    APIStatusError,
+    APITimeoutError,
+    AsyncOpenAI,
+    Omit,
+    RequestOptions,
+)
 from opentelemetry import context
 
 from seer_otel.clock import Clock, SystemClock
@@ -57,6 +64,7 @@ class ChatEndpoint:
     Args:
         client: Knows the server; without retries of its own.
         model: The model's name, as the server knows it.
+        headers: Those that differ from the client's.
         price: What its tokens cost, if that is known.
         observe: Is told of every request.
         sleep: Waits between attempts.
@@ -68,6 +76,7 @@ class ChatEndpoint:
         client: AsyncOpenAI,
         model: str,
         *,
+        headers: Mapping[str, str | Omit],
         price: Price | None = None,
         observe: Observe = lambda _: None,
         sleep: Sleep = asyncio.sleep,
@@ -75,6 +84,7 @@ class ChatEndpoint:
     ) -> None:
         self._client = client
         self._model = model
+        self._options = RequestOptions(headers=headers)
         self._price = price
         self._observe = observe
         self._sleep = sleep
@@ -136,7 +146,9 @@ class ChatEndpoint:
             with _untraced():
                 # Not `chat.completions.create`: some instrumentations wrap that, and never look
                 # away.
-                answer = await self._client.post(path, cast_to=str, body=body)
+                answer = await self._client.post(
+                    path, cast_to=str, body=body, options=self._options
+                )
             completion = read(path, answer)
             usage = self._usage(completion)
             completion.check()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
-from openai import AsyncOpenAI
+from openai import AsyncOpenAI, Omit
 
 from seer_otel.clock import Clock
 from seer_otel.errors import JudgeFailed, JudgeParse, JudgeTimeout
@@ -108,6 +108,7 @@ class OpenAIJudge:
         self._endpoint = ChatEndpoint(
             _client(base_url, api_key, timeout_s),
             model,
+            headers=_headers(base_url, api_key),
             price=price,
             observe=self._called,
             sleep=sleep,
@@ -207,17 +208,28 @@ def _whole(reply: Reply, shown: str, read: Callable[[str], _T]) -> _T:
 
 def _client(base_url: str, api_key: str | None, timeout_s: float) -> AsyncOpenAI:
     url = urlsplit(base_url)
-    # Azure's older addresses take the key under this name alone.
-    azure = (url.hostname or "").endswith(".azure.com") and api_key
     return AsyncOpenAI(
         # Without one the client would take OPENAI_API_KEY, and show it to a stranger.
         api_key=api_key or "none",
         base_url=urlunsplit(url._replace(query="", fragment="")),
         default_query=dict(parse_qsl(url.query)),
-        default_headers={"api-key": azure} if azure else None,
         timeout=timeout_s,
         max_retries=0,
     )
+
+
+def _headers(base_url: str, api_key: str | None) -> dict[str, str | Omit]:
+    """Return what differs from the headers that OpenAI's own server is sent."""
+    host = urlsplit(base_url).hostname or ""
+    if host == "api.openai.com":
+        return {}
+    # The client takes these from the environment, and they are no stranger's business.
+    headers: dict[str, str | Omit] = {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
+    if api_key is None or host.endswith(".azure.com"):
+        headers["Authorization"] = Omit()
+    if api_key is not None and host.endswith(".azure.com"):
+        headers["api-key"] = api_key
+    return headers
 
 
 def _revision(model: str, base_url: str, prompts: Prompts) -> str:
