@@ -19,10 +19,12 @@ from seer_otel.verdict import (
     Evaluation,
     Judgement,
     Provenance,
+    Repetition,
     Requirement,
     Scope,
     Scores,
     TraceScores,
+    Usage,
     Verdict,
 )
 
@@ -116,6 +118,30 @@ def results(verdict: Verdict, **options: Any) -> dict[str, dict[str, Any]]:
 
 
 # Events.
+
+
+def test_what_judging_cost_is_on_the_event_and_absent_where_unknown() -> None:
+    usage = Usage(2, 200, 20, 0.0004)
+    paid = written(Verdict((evaluation(provenance=replace(PROVENANCE, usage=usage)),)))
+    names = ("seer.judge.input_tokens", "seer.judge.output_tokens", "seer.judge.cost")
+
+    assert (200, 20, 0.0004) == tuple(paid[name] for name in names)
+    assert not set(names) & written(WORKED).keys()
+
+
+def test_several_runs_are_on_the_event_with_their_spread_and_agreement() -> None:
+    repetition = Repetition(3, {"recall": 0.5, "f1": 0.25}, 2 / 3, (((1,), (2,)),) * 3)
+    several = Verdict((replace(evaluation(), repetition=repetition),))
+    found = written(several)
+
+    assert (3, pytest.approx(2 / 3)) == (found["seer.judge.runs"], found["seer.judge.agreement"])
+    assert {"seer.spread.recall": 0.5, "seer.spread.f1": 0.25} == {
+        name: value for name, value in found.items() if name.startswith("seer.spread")
+    }
+    assert (
+        "Mean of 3 runs; spread 0.500."
+        == (results(several)["seer.task.recall"]["gen_ai.evaluation.explanation"])
+    )
 
 
 def test_the_worked_example_is_written_whole() -> None:
