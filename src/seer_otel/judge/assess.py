@@ -219,9 +219,7 @@ def _evaluate(
         scores=repetition.mean(scores),
         repetition=None
         if len(runs) == 1
-        else Repetition(
-            len(runs), repetition.spread(scores), repetition.agreement(by_run), by_run
-        ),
+        else Repetition(len(runs), repetition.spread(scores), repetition.agreement(by_run), by_run),
         ground_truth=None
         if labels is None
         else repetition.mean(
