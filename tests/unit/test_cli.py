@@ -13,7 +13,7 @@ import yaml
 import seer_otel
 from seer_otel.cli import main
 from seer_otel.config import Config, load
-from seer_otel.evaluator import app
+from seer_otel.evaluator import serving
 from seer_otel.harness import run
 from seer_otel.judge import prompts
 
@@ -124,7 +124,7 @@ def test_serve_takes_flags_before_environment_before_file(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     served: list[Config] = []
-    monkeypatch.setattr(app, "serve", served.append)
+    monkeypatch.setattr(serving, "serve", served.append)
     monkeypatch.setenv("SEER_HOLD", "7")
     monkeypatch.setenv("SEER_SAMPLE_RATE", "0.3")
     file = tmp_path / "seer.yaml"

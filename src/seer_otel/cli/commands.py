@@ -92,7 +92,7 @@ def serve(
     from seer_otel.config import load
 
     config = load(file, flags=flags)
-    from seer_otel.evaluator.app import serve as run
+    from seer_otel.evaluator.serving import serve as run
 
     run(config)
     return OK
@@ -130,6 +130,7 @@ def inspect(path: str, file: Path | None, form: Format) -> int:
         "seer-otel evaluate events.jsonl --format json > report.json",
         "SEER_JUDGE_MODEL=gpt-5-mini seer-otel evaluate spans.json --record verdicts.jsonl",
         "seer-otel evaluate spans.json --judge replay:verdicts.jsonl --output scored.otlp.json",
+        "seer-otel evaluate spans.json --fail-under recall=0.9,precision=0.3 --junit report.xml",
     ),
 )
 @click.argument("files", type=INPUT, nargs=-1, required=True, metavar="FILE...")
@@ -138,6 +139,25 @@ def inspect(path: str, file: Path | None, form: Format) -> int:
 @runs_option
 @click.option("--output", type=OUTPUT, metavar="FILE", help="Write the spans with their scores.")
 @click.option("--record", type=OUTPUT, metavar="FILE", help="Write the verdicts, for replay:FILE.")
+@click.option(
+    "--sample",
+    type=click.FloatRange(0, 1, min_open=True),
+    metavar="R",
+    help="Share of traces.  [1]",
+)
+@click.option(
+    "--fail-under",
+    multiple=True,
+    metavar="SCORE=X,…",
+    help="Exit with 1 where the mean of a score is lower: recall=0.9,trace.recall=0.8.",
+)
+@click.option(
+    "--min-coverage",
+    type=click.FloatRange(0, 1),
+    metavar="C",
+    help="… or where fewer than this share have the score.  [0.9]",
+)
+@click.option("--junit", type=OUTPUT, metavar="FILE", help="Write retrievals and gates for CI.")
 @format_option
 def evaluate(
     files: Sequence[str],
@@ -146,19 +166,42 @@ def evaluate(
     runs: int | None,
     output: Path | None,
     record: Path | None,
+    sample: float | None,
+    fail_under: Sequence[str],
+    min_coverage: float | None,
+    junit: Path | None,
     form: Format,
 ) -> int:
     """
-    Judge every retrieval of FILE...: OTLP JSON, or lines of it or of events; - is standard input.
+    Judge every retrieval and conversation of FILE...: OTLP JSON, or lines of it or of events.
 
-    Sample rates count for nothing here. Exit code 0: nothing failed or was skipped.
+    - is standard input. Configured sample rates count for nothing here. Exit code 0: nothing failed
+    or was skipped; with --fail-under: all gates passed.
     """
-    from seer_otel.config import load
-    from seer_otel.harness import report, run
+    from rich.console import Group
 
+    from seer_otel.config import load
+    from seer_otel.harness import gates, report, run
+    from seer_otel.harness import junit as junit_
+
+    if min_coverage is not None and not fail_under:
+        raise click.UsageError("--min-coverage goes with --fail-under")
+    if junit is not None and not junit.parent.is_dir():
+        raise click.UsageError(f"{junit}: there is no such folder")
+    wanted = gates.parse(fail_under) if fail_under else []
     flags = {"judge.kind": judge, "judge.runs": runs}
-    made = run.run(files, load(file, flags=flags), output=output, record=record)
-    print_as(form, lambda: report.as_json(made), lambda: report.render(made))
+    made = run.run(files, load(file, flags=flags), output=output, record=record, rate=sample)
+    least = gates.MIN_COVERAGE if min_coverage is None else min_coverage
+    passed = gates.check(made, wanted, least)
+    if junit is not None:
+        junit_.write(junit, made, passed)
+    print_as(
+        form,
+        lambda: {**report.as_json(made), "gates": gates.as_json(passed)},
+        lambda: Group(report.render(made), gates.render(passed)),
+    )
+    if wanted:
+        return OK if all(each.passed for each in passed) else NOT_ALL_WELL
     return OK if made.all_is_well else NOT_ALL_WELL
 
 

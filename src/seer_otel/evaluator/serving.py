@@ -1,0 +1,63 @@
+"""The service as a process: its first lines, and the signals that end it."""
+
+import asyncio
+import logging
+import signal
+import sys
+
+from seer_otel.config import Config
+from seer_otel.evaluator.app import Evaluator
+from seer_otel.judge.select import describe
+
+
+def serve(config: Config) -> None:
+    """
+    Run the service in this process until SIGINT or SIGTERM; a second signal ends it at once.
+
+    Raises:
+        ConfigError: Anything at the start that cannot heal by itself.
+    """
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
+    )
+    for name in ("httpx", "uvicorn"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    asyncio.run(_serve(config))
+
+
+async def _serve(config: Config) -> None:
+    evaluator = Evaluator(config)
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def on_signal(name: str) -> None:
+        _say(f"{name}: releasing what is held (again to stop at once; nothing accepted is lost)")
+        stop.set()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_DFL)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, on_signal, number.name)
+    _say(greeting(config))
+    await evaluator.run(
+        stop, lambda at: _say(f"listening grpc={at.grpc or 'off'} http={at.http or 'off'}")
+    )
+
+
+def greeting(config: Config) -> str:
+    """Return the first line: how much is judged, by whom, and where everything goes."""
+    forward = config.forward
+    onward = (
+        f"forwarding to {forward.url} ({forward.protocol})"
+        if forward is not None and forward.url
+        else "forwarding off: records only"
+    )
+    return (
+        f"judging {100 * config.sample_rate:.4g} % of traces; "
+        f"{describe(config.judge.settings())}; {onward}"
+    )
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,246 @@
+"""The service put together: every part, built as the configuration says."""
+
+from dataclasses import dataclass
+
+from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
+from starlette.routing import Route
+
+from seer_otel.clock import Clock
+from seer_otel.config import Config, Forward
+from seer_otel.dialects import with_tools
+from seer_otel.errors import ConfigError
+from seer_otel.evaluator.events import Events
+from seer_otel.evaluator.forward.dead_letters import DeadLetters
+from seer_otel.evaluator.forward.forwarder import Forwarder
+from seer_otel.evaluator.forward.log_shipper import LogShipper
+from seer_otel.evaluator.forward.next_hop import NextHop, connect
+from seer_otel.evaluator.hold.memory import StoredAnswers, StoredRequirements, StoredSpending
+from seer_otel.evaluator.hold.store import Store
+from seer_otel.evaluator.intake import Admission, Intake
+from seer_otel.evaluator.receive.event_routes import EventRoutes
+from seer_otel.evaluator.receive.grpc_server import GrpcServer
+from seer_otel.evaluator.receive.guard import Gate
+from seer_otel.evaluator.receive.http_server import HttpServer
+from seer_otel.evaluator.telemetry.health import Health
+from seer_otel.evaluator.telemetry.metrics import Telemetry
+from seer_otel.evaluator.work.assessing import Assessing
+from seer_otel.evaluator.work.exits import Exits
+from seer_otel.evaluator.work.hops import Hops
+from seer_otel.evaluator.work.judging import Judging, Times
+from seer_otel.evaluator.work.resolver import Resolver
+from seer_otel.evaluator.work.results import Writer
+from seer_otel.evaluator.work.traces import Traces
+from seer_otel.judge.assess import Assessor
+from seer_otel.judge.budget import Budget
+from seer_otel.judge.layout import Limits
+from seer_otel.judge.protocol import Judge
+from seer_otel.judge.select import open_judge
+
+MAX_PENDING = 20_000
+"""Retrievals on their way; more leave unevaluated (`pressure`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the service is made of; None where the configuration has no need of it."""
+
+    telemetry: Telemetry
+    judge: Judge
+    store: Store
+    assessor: Assessor
+    resolver: Resolver | None
+    judging: Judging
+    next_hop: NextHop | None
+    forwarder: Forwarder | None
+    logs: LogShipper | None
+    intake: Intake
+    grpc: GrpcServer | None
+    http: HttpServer | None
+
+
+def build(config: Config, judge: Judge | None, clock: Clock) -> Parts:
+    """
+    Build the service; nothing runs yet.
+
+    Args:
+        config: What is in force.
+        judge: In place of the configured one.
+        clock: Where the hold and the judge get their time from.
+
+    Raises:
+        ConfigError: Anything that cannot heal by itself.
+    """
+    if config.forward is None:
+        raise ConfigError(
+            "no next hop: give --forward URL (where spans go from here), set "
+            "OTEL_EXPORTER_OTLP_ENDPOINT, or say --forward off to judge and keep records only"
+        )
+    telemetry = Telemetry(keys=tuple(config.metric_keys), reader=_metric_reader(config))
+    settings = config.judge.settings()
+    budget = Budget(settings.minute, settings.day, clock=clock)
+    judge = judge or open_judge(settings, budget=budget, observe=telemetry.called)
+    next_hop = connect(config.forward) if config.forward.url else None
+    store = Store(config.data_dir, clock, forwarding=next_hop is not None)
+    budget.remember_in(StoredSpending(store, clock))
+    assessor = _assessor(config, judge, store, clock)
+    forwarder = None
+    if next_hop is not None:
+        letters = DeadLetters(config.data_dir / "dead-letters", clock)
+        forwarder = Forwarder(next_hop, store, letters, telemetry)
+    logs = _log_shipper(config)
+    resolver = _resolver(config)
+    assessing = Assessing(
+        assessor,
+        telemetry,
+        timeout_s=3 * config.judge.timeout * config.judge.runs,
+        concurrency=config.judge.concurrency,
+        resolve=resolver,
+    )
+    judging = _judging(config, store, assessing, forwarder, logs, telemetry)
+    intake = Intake(
+        store,
+        forwarder,
+        judging,
+        telemetry,
+        clock,
+        sample_rate=config.sample_rate,
+        admission=Admission(config.hold.max_bytes, MAX_PENDING),
+        signals=("traces",) if config.signals == "traces" else ("traces", "metrics", "logs"),
+        dialects=with_tools(config.tools),
+    )
+    events = Events(
+        intake,
+        store,
+        judging,
+        assessing,
+        telemetry,
+        sample_rate=config.sample_rate,
+        max_pending=MAX_PENDING,
+    )
+    gate = Gate(config.api_key.get_secret_value() if config.api_key else None)
+    limit = config.limits.request_bytes
+    routes = EventRoutes(events, gate, clock, intake.refused, limit).routes()
+    health = _health(intake, assessing, resolver, forwarder)
+    return Parts(
+        telemetry,
+        judge,
+        store,
+        assessor,
+        resolver,
+        judging,
+        next_hop,
+        forwarder,
+        logs,
+        intake,
+        GrpcServer(config.grpc, intake, gate, limit) if config.grpc else None,
+        _http_server(config, intake, gate, health, telemetry, routes),
+    )
+
+
+def _assessor(config: Config, judge: Judge, store: Store, clock: Clock) -> Assessor:
+    limits = config.limits
+    return Assessor(
+        judge,
+        memory=StoredRequirements(store, clock),
+        answers=StoredAnswers(store, clock),
+        limits=Limits(
+            passages_per_call=limits.passages_per_call,
+            characters_per_passage=limits.characters_per_passage,
+            max_passages=limits.max_passages,
+            max_characters=limits.max_characters,
+        ),
+        runs=config.judge.runs,
+        clock=clock,
+    )
+
+
+def _judging(
+    config: Config,
+    store: Store,
+    assessing: Assessing,
+    forwarder: Forwarder | None,
+    logs: LogShipper | None,
+    telemetry: Telemetry,
+) -> Judging:
+    writer = Writer({str(k): v for k, v in config.thresholds.items()})
+    return Judging(
+        store,
+        assessing,
+        Hops(Traces(), writer, send=config.trace_results.send, late_task=config.late_task),
+        Exits(
+            store,
+            writer,
+            telemetry,
+            forwarding=forwarder is not None,
+            released=forwarder.wake if forwarder else lambda: None,
+            log_records=logs.ship if logs else None,
+        ),
+        telemetry,
+        times=Times(
+            hold=config.hold.seconds,
+            settle=config.hold.settle,
+            task_wait=config.hold.task_wait,
+            trace_idle=config.trace_results.idle,
+        ),
+        dialects=with_tools(config.tools),
+    )
+
+
+def _health(
+    intake: Intake,
+    assessing: Assessing,
+    resolver: Resolver | None,
+    forwarder: Forwarder | None,
+) -> Health:
+    health = Health()
+    health.register("intake", lambda: "stopping" if intake.stopping else intake.full())
+    health.register("judge", lambda: assessing.trouble)
+    if resolver is not None:
+        health.register("resolver", lambda: resolver.trouble)
+    if forwarder is not None:
+        health.register(
+            "next_hop", lambda: "does not take spans" if forwarder.up is False else None
+        )
+    return health
+
+
+def _http_server(
+    config: Config,
+    intake: Intake,
+    gate: Gate,
+    health: Health,
+    telemetry: Telemetry,
+    routes: list[Route],
+) -> HttpServer | None:
+    if config.http is None:
+        return None
+    limit = config.limits.request_bytes
+    return HttpServer(config.http, intake, gate, health, telemetry, routes, limit)
+
+
+def _metric_reader(config: Config) -> PeriodicExportingMetricReader | None:
+    if not config.metrics_endpoint:
+        return None
+    return PeriodicExportingMetricReader(OTLPMetricExporter(endpoint=config.metrics_endpoint))
+
+
+def _log_shipper(config: Config) -> LogShipper | None:
+    if not config.logs_endpoint:
+        return None
+    return LogShipper(
+        connect(Forward(url=config.logs_endpoint, protocol="http/protobuf", complete=True))
+    )
+
+
+def _resolver(config: Config) -> Resolver | None:
+    if config.resolver is None:
+        return None
+    told = config.resolver
+    return Resolver(
+        told.url,
+        timeout_s=told.timeout,
+        headers={name: value.get_secret_value() for name, value in told.headers.items()},
+        batch=told.batch,
+        cache=told.cache,
+    )
