@@ -83,6 +83,7 @@ class OpenAIJudge:
         prompts: What the model is told to do; ours unless told otherwise.
         price: What the model's tokens cost, if that is known.
         budget: What may be spent; without one, anything.
+        patience_s: Seconds to wait for an endpoint that keeps failing; none where spans wait.
         observe: Is told of every request.
         nonce: Draws the code of a request.
         sleep: Waits between attempts.
@@ -100,6 +101,7 @@ class OpenAIJudge:
         prompts: Prompts | None = None,
         price: Price | None = None,
         budget: Budget | None = None,
+        patience_s: float = 0.0,
         observe: Observe = lambda _: None,
         nonce: Nonce = draw_nonce,
         sleep: Sleep = asyncio.sleep,
@@ -119,7 +121,7 @@ class OpenAIJudge:
         self._revision = _revision(model, base_url, self._prompts)
         self._timeout_s = timeout_s
         self._slots = Slots(concurrency, clock)
-        self._breaker = Breaker(clock=clock)
+        self._breaker = Breaker(patience_s=patience_s, sleep=sleep, clock=clock)
         self._budget = budget or Budget()
         self._observe = observe
         self._nonce = nonce
@@ -154,6 +156,7 @@ class OpenAIJudge:
         self, prompt: Messages, schema: Schema, read: Callable[[str], _T]
     ) -> tuple[_T, Usage]:
         async with self._slots.slot():
+            await self._breaker.wait()
             with self._breaker.question():
                 try:
                     async with asyncio.timeout(self._timeout_s) as limit:

@@ -47,6 +47,7 @@ def open_judge(
     settings: JudgeSettings,
     *,
     budget: Budget | None = None,
+    patience_s: float = 120.0,
     observe: Observe = lambda _: None,
 ) -> Judge:
     """
@@ -55,6 +56,7 @@ def open_judge(
     Args:
         settings: Who judges.
         budget: Watches over what a model is asked; one of the settings' allowances unless given.
+        patience_s: Seconds to wait for a model that keeps failing; 0 where spans wait for it.
         observe: Is told of every request to a model.
 
     Raises:
@@ -62,7 +64,8 @@ def open_judge(
     """
     kind, file = _kind(settings)
     if kind == "openai":
-        return _open_openai(settings, budget or Budget(settings.minute, settings.day), observe)
+        budget = budget or Budget(settings.minute, settings.day)
+        return _open_openai(settings, budget, patience_s, observe)
     if kind == "replay":
         from seer_otel.judge.replay import ReplayJudge
 
@@ -96,7 +99,9 @@ def _kind(settings: JudgeSettings) -> tuple[str, str]:
     raise ConfigError(f"judge: {settings.kind!r} is none of auto, local, openai, replay:FILE")
 
 
-def _open_openai(settings: JudgeSettings, budget: Budget, observe: Observe) -> Judge:
+def _open_openai(
+    settings: JudgeSettings, budget: Budget, patience_s: float, observe: Observe
+) -> Judge:
     if not settings.model:
         raise ConfigError(
             "judge: openai needs a model: set SEER_JUDGE_MODEL, or judge.model in the file"
@@ -126,6 +131,7 @@ def _open_openai(settings: JudgeSettings, budget: Budget, observe: Observe) -> J
         prompts=prompts.load(settings.prompts),
         price=settings.price,
         budget=budget,
+        patience_s=patience_s,
         observe=observe,
     )
 

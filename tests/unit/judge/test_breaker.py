@@ -151,3 +151,49 @@ def test_failures_of_what_was_under_way_do_not_prolong_it(
     clock.advance(1.0)
 
     assert "answered" == outcome(breaker)
+
+
+class Sleeper:
+    """Sleeps by letting a clock go on."""
+
+    def __init__(self, clock: ManualClock) -> None:
+        self.clock = clock
+        self.slept: list[float] = []
+
+    async def __call__(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.clock.advance(seconds)
+
+
+async def test_with_patience_a_question_waits_for_the_circuit(clock: ManualClock) -> None:
+    sleep = Sleeper(clock)
+    breaker = Breaker(failures=3, open_s=5.0, patience_s=60.0, sleep=sleep, clock=clock)
+    for _ in range(3):
+        outcome(breaker, DOWN)
+    await breaker.wait()
+
+    assert [5.0] == sleep.slept
+    assert "answered" == outcome(breaker)
+
+
+async def test_patience_ends_for_all_once_an_endpoint_has_failed_for_long(
+    clock: ManualClock,
+) -> None:
+    sleep = Sleeper(clock)
+    breaker = Breaker(failures=3, open_s=5.0, patience_s=30.0, sleep=sleep, clock=clock)
+    outcomes = []
+    for _ in range(10):
+        await breaker.wait()
+        outcomes.append(outcome(breaker, DOWN))
+
+    assert [5.0, 10.0] == sleep.slept  # after 15 s it would have to wait 20 s more
+    assert ["connection"] * 5 + ["circuit_open"] * 5 == outcomes
+
+
+async def test_without_patience_nobody_waits(breaker: Breaker) -> None:
+    for _ in range(3):
+        outcome(breaker, DOWN)
+    async with asyncio.timeout(1):
+        await breaker.wait()
+
+    assert "circuit_open" == outcome(breaker)
