@@ -79,7 +79,7 @@ def build(config: Config, judge: Judge | None, clock: Clock) -> Parts:
     telemetry = Telemetry(keys=tuple(config.metric_keys), reader=_metric_reader(config))
     settings = config.judge.settings()
     budget = Budget(settings.minute, settings.day, clock=clock)
-    judge = judge or open_judge(settings, budget=budget, observe=telemetry.called)
+    judge = judge or open_judge(settings, budget=budget, patience_s=0.0, observe=telemetry.called)
     next_hop = connect(config.forward) if config.forward.url else None
     store = Store(config.data_dir, clock, forwarding=next_hop is not None)
     budget.remember_in(StoredSpending(store, clock))
