@@ -11,7 +11,7 @@ import seer_otel
 SOURCE = Path(seer_otel.__file__).parent
 
 FLOORS = (
-    {"cli"},
+    {"cli", "pytest"},
     {"demo"},
     {"evaluator", "harness", "instrument", "config"},
     {"judge", "dialects"},

@@ -1,17 +1,24 @@
 """From files to what is judged: every retrieval of spans and events, or why it is not judged."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 
 from seer_otel import sampling
 from seer_otel.dialects import DIALECTS, Dialect, otlp
+from seer_otel.dialects.conversation import conversation_from_event, is_conversation
+from seer_otel.dialects.event import retrieval_from_event
+from seer_otel.dialects.sdk import span_from_sdk
 from seer_otel.dialects.trace import Node, node, resolve, retrieval
 from seer_otel.harness.files import STDIN, BadRecord, bodies
 from seer_otel.retrieval import Conversation, Retrieval
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import ReadableSpan
 
 NESTED = "nested"
 """The reason that is in no total."""
@@ -41,21 +48,30 @@ class Gathered:
     spans: int = 0
 
 
-def gather(paths: Iterable[str | Path], dialects: Sequence[Dialect] = DIALECTS) -> Gathered:
+def gather(
+    paths: Iterable[str | Path],
+    dialects: Sequence[Dialect] = DIALECTS,
+    *,
+    events: Iterable[Mapping[str, Any]] = (),
+    ended: Iterable["ReadableSpan"] = (),
+) -> Gathered:
     """
-    Read files; the spans of a trace may be spread over all of them.
+    Read files, and what is in memory; the spans of a trace may be spread over all of them.
 
     An event without a record id is known by its file and its number among the events of it.
 
     Args:
         paths: The files; `-` is the standard input.
         dialects: Those in which spans are read.
+        events: Retrieval events and conversations, as lines of a file would hold them.
+        ended: Spans of the SDK.
 
     Raises:
         OSError: A file cannot be opened.
+        Undecodable: An event of those in memory cannot be read.
     """
     gathered = Gathered()
-    events: list[Candidate] = []
+    found: list[Candidate] = []
     for path in paths:
         file = "stdin" if str(path) == STDIN else Path(path).name
         number = 0
@@ -66,17 +82,26 @@ def gather(paths: Iterable[str | Path], dialects: Sequence[Dialect] = DIALECTS) 
                 gathered.traces.MergeFrom(body)
             else:
                 number += 1
-                named = replace(body, record_id=body.record_id or f"{file}#{number}")
-                if isinstance(named, Conversation):
-                    gathered.conversations.append(named)
-                else:
-                    events.append(_of_event(named))
+                _add(gathered, found, body, f"{file}#{number}")
+    for number, event in enumerate(events, start=1):
+        read = conversation_from_event if is_conversation(event) else retrieval_from_event
+        _add(gathered, found, read(event), f"event {number}")
     nodes: dict[tuple[str, str], Node] = {}
-    for span in otlp.spans(gathered.traces):
+    for span in (*otlp.spans(gathered.traces), *map(span_from_sdk, ended)):
         nodes.setdefault((span.trace_id, span.span_id), node(span, dialects))
     gathered.spans = len(nodes)
-    gathered.candidates = [*_of_spans(list(nodes.values())), *events]
+    gathered.candidates = [*_of_spans(list(nodes.values())), *found]
     return gathered
+
+
+def _add(
+    gathered: Gathered, found: list[Candidate], body: Retrieval | Conversation, name: str
+) -> None:
+    named = replace(body, record_id=body.record_id or name)
+    if isinstance(named, Conversation):
+        gathered.conversations.append(named)
+    else:
+        found.append(_of_event(named))
 
 
 def sample(gathered: Gathered, rate: float) -> int:
