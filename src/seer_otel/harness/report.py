@@ -13,6 +13,7 @@ from rich.text import Text
 from seer_otel.dialects.attach.results import ATTRIBUTES, scores
 from seer_otel.dialects.reasons import WHAT_TO_DO
 from seer_otel.harness import conversations as conversations_
+from seer_otel.harness import corrected
 from seer_otel.harness.candidates import NESTED
 from seer_otel.harness.conversations import ConversationOutcome
 from seer_otel.harness.evaluate import Outcome
@@ -157,6 +158,7 @@ def _summary(report: Report) -> dict[str, Any]:
         "n_not_sampled": report.not_sampled,
         "conversations": dict(Counter(each.status for each in report.conversations)),
         "coverage": judged / counted if counted else None,
+        "corrected": corrected.as_json(report.evaluations()),
         "means": {
             scope: {name: fmean(each) for name, each in by_name.items()}
             for scope, by_name in values.items()
@@ -187,6 +189,7 @@ def render(report: Report) -> RenderableType:
         parts.append(conversations_.table(report.conversations))
     if report.counted() or report.conversations:
         parts.append(_means(report))
+    parts += [Text(words, style="bold") for words in corrected.sentences(report.evaluations())]
     parts.append(Text(_sentence(report)))
     for reason, words in WHAT_TO_DO.items():
         if count := report.skipped()[reason]:
