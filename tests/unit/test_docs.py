@@ -8,7 +8,7 @@ from typing import Any, get_args, get_origin
 
 import pytest
 import yaml
-from click import Context
+from click import Context, Group
 from pydantic import BaseModel
 
 from seer_otel.cli.commands import seer_otel
@@ -109,6 +109,8 @@ def test_commands_shown_exist_with_their_options(path: Path) -> None:
         name, *words = line.split()
         command = seer_otel.get_command(Context(seer_otel), name)
 
+        while isinstance(command, Group) and words and not words[0].startswith("-"):
+            command = command.get_command(Context(command), words.pop(0))
         assert command is not None, line
         known = {option for parameter in command.params for option in parameter.opts}
         used = {word.partition("=")[0] for word in words if word.startswith("--")}
