@@ -53,6 +53,21 @@ def test_labels_are_matched_id_to_id_and_may_be_several(tmp_path: Path) -> None:
     assert not level.labels_of("C")
 
 
+@pytest.mark.parametrize("nested", [True, False])
+def test_labels_may_be_fields_of_both_where_there_are_none_else(
+    nested: bool, tmp_path: Path
+) -> None:
+    def record(**fields: object) -> Record:
+        return {"text": "x", **({"metadata": fields} if nested else fields)}
+
+    documents = {"A": record(cause="disk", year=1), "B": record(cause="fan", year=2)}
+    queries = {"q": record(cause=["disk"], year=9), "r": record(cause=[])}
+    (level,) = load(eval_set(tmp_path, documents, queries)).levels
+
+    assert "cause" == level.name
+    assert {"q": {"A"}} == level.right
+
+
 def test_scores_of_nothing_and_trecs_columns_are_read(tmp_path: Path) -> None:
     eval_set(tmp_path, ABC, {"q": "?", "r": "!"})
     (tmp_path / "qrels.tsv").write_text("q 0 A 2\nq 0 B 0\nr 0 C -1\n")

@@ -3,7 +3,8 @@ An evaluation set: documents, queries, and which documents are right, at one or 
 
 The layout is that of BEIR: `corpus.jsonl` (`_id`, `title`, `text`), `queries.jsonl` (`_id`,
 `text`), and `qrels.tsv` or `qrels/LEVEL.tsv`. In place of qrels, or beside them, documents and
-queries may carry `labels`: `{level: label or labels}`.
+queries may carry `labels`: `{level: label or labels}`. Where there is neither, a field of both, or
+of their metadata, is a level when a label of some query is one of some document.
 """
 
 import json
@@ -12,11 +13,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from seer_otel.errors import ConfigError
-from seer_otel.harness.ir.levels import Level, from_labels, from_qrels, in_order
+from seer_otel.harness.ir.levels import Level, from_labels, from_qrels, in_common, in_order
 from seer_otel.metrics.documents import document
+
+_KNOWN: Final = ("_id", "id", "text", "title", "labels", "metadata", "kind", "type")
+"""Fields that are no labels."""
 
 Labels = Mapping[str, frozenset[str]]
 """By level."""
@@ -30,6 +34,8 @@ class Document:
     text: str
     title: str = ""
     labels: Labels = field(default_factory=dict)
+    fields: Labels = field(default_factory=dict)
+    """Whatever else it has that could be a label."""
 
     @property
     def content(self) -> str:
@@ -46,6 +52,8 @@ class Query:
     kind: str | None = None
     """What sort of query it is said to be, if that is said."""
     labels: Labels = field(default_factory=dict)
+    fields: Labels = field(default_factory=dict)
+    """Whatever else it has that could be a label."""
 
 
 @dataclass(frozen=True)
@@ -99,9 +107,12 @@ def load(folder: Path, levels: Sequence[str] = ()) -> EvalSet:
             raise ConfigError(f"{folder / name}: the _id {id_!r} is there {count} times")
     corpus = frozenset(each.id for each in documents)
     found = [from_qrels(path, corpus) for path in qrels_files(folder)]
-    found += from_labels(
-        {each.id: each.labels for each in documents}, {each.id: each.labels for each in queries}
-    )
+    labels = [{each.id: each.labels for each in several} for several in (documents, queries)]
+    found += from_labels(*labels)
+    if not found:
+        found = in_common(
+            *({each.id: each.fields for each in several} for several in (documents, queries))
+        )
     return EvalSet(folder, documents, queries, in_order(found, levels, folder))
 
 
@@ -144,7 +155,11 @@ def _document(place: str, record: Mapping[str, Any]) -> Document:
     if not isinstance(text, str):
         raise ConfigError(f"{place}: there is no text")
     return Document(
-        _id(place, record), text, title if isinstance(title, str) else "", _labels(place, record)
+        _id(place, record),
+        text,
+        title if isinstance(title, str) else "",
+        _labels(place, record),
+        _fields(record),
     )
 
 
@@ -157,7 +172,7 @@ def _query(place: str, record: Mapping[str, Any]) -> Query:
     if isinstance(about, dict):
         stated += [about.get("kind"), about.get("type")]
     kind = next((each for each in stated if isinstance(each, str) and each.strip()), None)
-    return Query(_id(place, record), text, kind, _labels(place, record))
+    return Query(_id(place, record), text, kind, _labels(place, record), _fields(record))
 
 
 def _id(place: str, record: Mapping[str, Any]) -> str:
@@ -177,9 +192,23 @@ def _labels(place: str, record: Mapping[str, Any]) -> Labels:
     return {level: _set(place, level, value) for level, value in labels.items()}
 
 
+def _fields(record: Mapping[str, Any]) -> Labels:
+    about = record.get("metadata")
+    fields = {**(about if isinstance(about, dict) else {}), **record}
+    found = {name: _texts(value) for name, value in fields.items() if name not in _KNOWN}
+    return {name: texts for name, texts in found.items() if texts is not None}
+
+
 def _set(place: str, level: str, value: object) -> frozenset[str]:
-    """Return labels as a set of texts: one, a list of them, or null for none."""
+    texts = _texts(value)
+    if texts is None:
+        raise ConfigError(f"{place}: the labels of {level!r} are no texts")
+    return texts
+
+
+def _texts(value: object) -> frozenset[str] | None:
+    """Return texts as a set: one, a list of them, or null for none; None for what is no text."""
     several = value if isinstance(value, list) else [] if value is None else [value]
     if any(isinstance(each, bool) or not isinstance(each, str | int) for each in several):
-        raise ConfigError(f"{place}: the labels of {level!r} are no texts")
+        return None
     return frozenset(map(str, several))

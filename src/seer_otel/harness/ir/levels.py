@@ -68,6 +68,11 @@ def from_labels(documents: Mapping[str, Sets], queries: Mapping[str, Sets]) -> l
     return [_from_labels(name, documents, queries) for name in names]
 
 
+def in_common(documents: Mapping[str, Sets], queries: Mapping[str, Sets]) -> list[Level]:
+    """Return the levels among fields: those by which some query has a right document."""
+    return [level for level in from_labels(documents, queries) if level.right]
+
+
 def in_order(found: Sequence[Level], wanted: Sequence[str], folder: Path) -> Sequence[Level]:
     """
     Return the levels, the strictest first: those that are wanted, or all.
