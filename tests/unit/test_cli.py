@@ -19,7 +19,17 @@ from seer_otel.judge import prompts
 
 FIXTURES = Path(os.environ.get("SEER_FIXTURES") or Path(__file__).parents[1] / "data")
 SPANS = str(FIXTURES / "spans" / "seer-dialect.json")
-COMMANDS = ("accuracy", "config", "demo", "evaluate", "inspect", "prompt", "serve")
+COMMANDS = (
+    "accuracy",
+    "compare",
+    "config",
+    "demo",
+    "evaluate",
+    "harness",
+    "inspect",
+    "prompt",
+    "serve",
+)
 
 
 @pytest.fixture(autouse=True)
