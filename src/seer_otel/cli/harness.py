@@ -91,6 +91,8 @@ def run(
     from seer_otel.harness.ir import as_json, layout, page, render
     from seer_otel.harness.ir import run as running
 
+    if runs is not None and judge is None:
+        raise click.UsageError("--runs goes with --judge")
     flags = {"judge.kind": judge, "judge.runs": runs}
     made = running.run(
         folder,

@@ -10,9 +10,11 @@ import pytest
 from rich.console import Console
 
 from seer_otel.cli import main
+from seer_otel.errors import BudgetSpent
 from seer_otel.harness.ir import judged, layout, page, render
 from seer_otel.harness.ir.as_json import as_json
 from seer_otel.harness.ir.run import HarnessRun
+from seer_otel.judge.protocol import Question, Support
 from seer_otel.testing import ScriptedJudge
 from tests.unit.harness.eval_sets import eval_set, of_lists, qrels
 
@@ -132,6 +134,7 @@ def test_a_changed_set_is_said_and_the_exit_code_says_so_too(
         (["--k", "x"], "--k"),
         (["--arms", "x"], "arm"),
         (["--levels", "x"], "x"),
+        (["--runs", "2"], "--judge"),
     ],
 )
 def test_a_mistake_is_one_line(
@@ -165,3 +168,15 @@ def test_the_requirements_are_asked_for_once_for_all_arms_and_runs(made: Harness
     asyncio.run(judged.ask(judge, made.eval_set, made.arms, k=2, runs=3))
 
     assert sorted(QUERIES.values()) == sorted(judge.enumerated)
+
+
+def test_where_the_budget_is_spent_the_rest_has_failed(made: HarnessRun) -> None:
+    class Spent(ScriptedJudge):
+        async def support(self, question: Question) -> Support:
+            raise BudgetSpent("no more today")
+
+    judge = Spent({QUERIES["q0"]: [("the cause", [])]})
+    found = asyncio.run(judged.ask(judge, made.eval_set, made.arms, k=2, runs=1))
+
+    assert (1, 10) == (found.arms["good"].failed, found.arms["good"].not_applicable)
+    assert "budget" == found.lists["good"]["q0"].reason

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Final
 
+from seer_otel.errors import BudgetSpent
 from seer_otel.harness.ir.arms import Arm
 from seer_otel.harness.ir.eval_set import EvalSet, Query
 from seer_otel.harness.ir.measure import Mean, mean
@@ -69,6 +70,8 @@ async def ask(
     """
     Have the top k of every list judged, each list twice: its passages, and their statements.
 
+    Closes the judge. A list that the judge may not be asked about any more counts as failed.
+
     Contextual relevancy is the share of distinct statements that support a requirement of the
     query. The requirements are the same for all arms and runs.
     """
@@ -77,9 +80,12 @@ async def ask(
     usages: list[Usage] = []
 
     async def judged(arm: Arm, query: Query) -> JudgedList:
-        async with slots:
-            found, used = await _judged(assessor, eval_set, query, arm.ids(query.id)[:k])
-        usages.append(used)
+        try:
+            async with slots:
+                found, used = await _judged(assessor, eval_set, query, arm.ids(query.id)[:k])
+            usages.append(used)
+        except BudgetSpent as spent:
+            found = JudgedList({}, {}, spent.reason)
         advance()
         return found
 
@@ -88,6 +94,7 @@ async def ask(
         done = iter(await asyncio.gather(*(judged(*pair) for pair in pairs)))
     finally:
         await assessor.aclose()
+        await judge.aclose()
     lists = {arm.name: {query.id: next(done) for query in eval_set.queries} for arm in arms}
     return Judged(
         judge.name,
