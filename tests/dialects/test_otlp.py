@@ -180,6 +180,39 @@ def test_what_is_no_otlp_is_refused_with_a_reason(source: str | bytes, message: 
         otlp.parse_json(source)
 
 
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (SPAN | {"traceId": "xyz"}, "traceId is not hexadecimal: 'xyz'"),
+        (SPAN | {"name": 12}, "name: "),
+        (SPAN | {"attributes": {"a": 1}}, "attributes"),
+        (SPAN | {"attributes": [{"key": "k", "value": {"intValue": "many"}}]}, "intValue: "),
+        (SPAN | {"startTimeUnixNano": -1}, "startTimeUnixNano: "),
+        (12, "a span is an object, not int"),
+    ],
+)
+def test_a_span_that_cannot_be_read_costs_no_neighbour(bad: Any, message: str) -> None:
+    why: list[str] = []
+    traces = otlp.parse_json(body(SPAN, bad, SPAN | {"name": "last"}), reject=why.append)
+
+    assert ["retrieval", "last"] == [span.name for span in otlp.spans(traces)]
+    assert 1 == len(why)
+    assert message in why[0]
+
+
+def test_spans_stay_in_their_scopes_whatever_stands_beside_them() -> None:
+    scopes = [{"spans": [12]}, {}, {"scope": {"name": "b"}, "spans": [dict(SPAN)]}]
+    tree = {"resourceSpans": [{}, {"scopeSpans": scopes}]}
+
+    assert ["b"] == [s.scope_name for s in otlp.spans(otlp.from_json(tree, reject=lambda _: None))]
+
+
+def test_what_is_around_the_spans_must_be_readable() -> None:
+    for tree in ({"resourceSpans": [{"scopeSpans": [""]}]}, {"resourceSpans": [{"resource": 1}]}):
+        with pytest.raises(Undecodable):
+            otlp.from_json(tree, reject=lambda _: None)
+
+
 def test_deep_values_are_refused_not_crashed_on() -> None:
     value: dict[str, Any] = {}
     for _ in range(200):

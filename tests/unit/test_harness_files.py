@@ -86,6 +86,16 @@ def test_one_bad_record_stops_none_of_the_others(tmp_path: Path) -> None:
     assert expected == shape(path)
 
 
+def test_one_bad_span_stops_none_of_its_body(tmp_path: Path) -> None:
+    body = json.loads(SPANS.read_text())
+    spans = body["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    spans[1]["name"] = 12
+
+    assert len(ALL_SPANS) == len(shape(write(tmp_path, record(body))))
+    assert [("bad", 1)] == [each for each in shape(write(tmp_path, record(body)))
+                            if each not in ALL_SPANS]  # fmt: skip
+
+
 def test_a_bad_first_record_stops_none_of_the_others(tmp_path: Path) -> None:
     path = write(tmp_path, '{"task": "cut', record(EVENT), record(EVENT))
 

@@ -20,14 +20,22 @@ from seer_otel.errors import Undecodable
 _HEX: Final = re.compile(r"(?:[0-9a-fA-F]{2})*")
 _ID_DIGITS: Final = {"traceId": 32, "spanId": 16}
 _SURROGATE: Final = re.compile("[\ud800-\udfff]|\\\\u[dD][89a-fA-F]")
+_PARSING: Final = re.compile(r"Failed to parse (\w+) field: ")
+
+Reject = Callable[[str], None]
+"""Is told why a span cannot be read."""
 
 
-def parse_json(source: str | bytes) -> TracesData:
+def parse_json(source: str | bytes, *, reject: Reject | None = None) -> TracesData:
     """
     Parse an OTLP/JSON body.
 
     Ids are hexadecimal in any case; whole numbers may be numbers or texts, enums numbers or
     names; unknown fields are ignored.
+
+    Args:
+        source: The body.
+        reject: With it, a span that cannot be read is left out and costs no neighbour.
 
     Raises:
         Undecodable: It is no OTLP/JSON; the message says where.
@@ -43,31 +51,74 @@ def parse_json(source: str | bytes) -> TracesData:
         raise Undecodable(f"this is not UTF-8: {error}") from error
     except ValueError as error:
         raise Undecodable(f"this is no JSON: {error}") from error
-    return from_json(tree)
+    return from_json(tree, reject=reject)
 
 
-def from_json(tree: object) -> TracesData:
+def from_json(tree: object, *, reject: Reject | None = None) -> TracesData:
     """
-    Read the parsed JSON of an OTLP/JSON body, whose ids are changed in place.
+    Read the parsed JSON of an OTLP/JSON body, which is taken to pieces.
+
+    Args:
+        tree: The body.
+        reject: With it, a span that cannot be read is left out and costs no neighbour.
 
     Raises:
         Undecodable: It is no OTLP/JSON; the message says where.
     """
     if not isinstance(tree, dict):
         raise Undecodable(f"OTLP/JSON is an object; this is a {type(tree).__name__}")
-    _change_ids(tree, _base64_of_hex)
+    taken = [_take_spans(scope_spans) for scope_spans in _scopes(tree)]
+    traces = TracesData()
+    _read(tree, traces)
+    scopes = [scope for resource in traces.resource_spans for scope in resource.scope_spans]
+    if len(scopes) != len(taken):  # the parser takes empty texts and lists for objects
+        raise Undecodable("this is not OTLP/JSON: resourceSpans and scopeSpans hold objects")
+    for scope, spans in zip(scopes, taken, strict=True):
+        for span in spans:
+            try:
+                scope.spans.append(_read_span(span))
+            except Undecodable as error:
+                if reject is None:
+                    raise
+                reject(str(error))
+    return traces
+
+
+def _take_spans(scope_spans: dict[str, Any]) -> list[Any]:
+    """Take the spans out of their scope, where they are a list."""
+    return scope_spans.pop("spans") if isinstance(scope_spans.get("spans"), list) else []
+
+
+def _read_span(span: object) -> trace_pb2.Span:
+    if not isinstance(span, dict):
+        raise Undecodable(f"a span is an object, not {type(span).__name__}")
+    _change_ids(span, _base64_of_hex)
+    read = trace_pb2.Span()
+    _read(span, read)
+    return read
+
+
+def _read(tree: dict[str, Any], message: Message) -> None:
     try:
-        return json_format.ParseDict(tree, TracesData(), ignore_unknown_fields=True)
+        json_format.ParseDict(tree, message, ignore_unknown_fields=True)
     except RecursionError:
         raise Undecodable("this is nested too deeply to be OTLP/JSON") from None
     except (ValueError, TypeError, AttributeError, json_format.Error) as error:
-        raise Undecodable(f"this is not OTLP/JSON: {error}") from error
+        raise Undecodable(f"this is not OTLP/JSON: {_where(str(error))}") from error
+
+
+def _where(message: str) -> str:
+    """Say in which field it is; the parser says the way there too, word by word."""
+    fields, said = _PARSING.findall(message), _PARSING.sub("", message).rstrip(".")
+    return f"{fields[-1]}: {said}" if fields else said
 
 
 def to_json(message: Message) -> str:
     """Write traces as OTLP/JSON: hexadecimal ids, enums as numbers, names in lowerCamelCase."""
     tree = json_format.MessageToDict(message, use_integers_for_enums=True)
-    _change_ids(tree, _hex_of_base64)
+    for scope_spans in _scopes(tree):
+        for span in _objects(scope_spans, "spans"):
+            _change_ids(span, _hex_of_base64)
     return json.dumps(tree, ensure_ascii=False)
 
 
@@ -127,15 +178,17 @@ def _decode(value: AnyValue, depth: int) -> Any:
     return getattr(value, kind)
 
 
-def _change_ids(tree: dict[str, Any], change: Callable[[str, object], object]) -> None:
-    """Change the ids of every span and link in place."""
+def _change_ids(span: dict[str, Any], change: Callable[[str, object], object]) -> None:
+    """Change the ids of a span and of its links in place."""
+    for holder in (span, *_objects(span, "links")):
+        for key in ("traceId", "spanId", "parentSpanId"):
+            if key in holder:
+                holder[key] = change(key, holder[key])
+
+
+def _scopes(tree: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for resource_spans in _objects(tree, "resourceSpans", "resource_spans"):
-        for scope_spans in _objects(resource_spans, "scopeSpans", "scope_spans"):
-            for span in _objects(scope_spans, "spans"):
-                for holder in (span, *_objects(span, "links")):
-                    for key in ("traceId", "spanId", "parentSpanId"):
-                        if key in holder:
-                            holder[key] = change(key, holder[key])
+        yield from _objects(resource_spans, "scopeSpans", "scope_spans")
 
 
 def _objects(tree: dict[str, Any], *keys: str) -> Iterator[dict[str, Any]]:

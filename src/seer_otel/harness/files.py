@@ -111,22 +111,29 @@ def _records(value: Any) -> Iterator[TracesData | Retrieval | Conversation | str
         yield f"this is no JSON: {value}"
     elif isinstance(value, list):
         for position, item in enumerate(value):
-            record = _record(item)
-            yield f"[{position}]: {record}" if isinstance(record, str) else record
+            for record in _of_object(item):
+                yield f"[{position}]: {record}" if isinstance(record, str) else record
     else:
-        yield _record(value)
+        yield from _of_object(value)
 
 
-def _record(value: Any) -> TracesData | Retrieval | Conversation | str:
+def _of_object(value: Any) -> Iterator[TracesData | Retrieval | Conversation | str]:
     if not isinstance(value, dict):
-        return "this is neither OTLP nor an event, which are objects"
+        yield "this is neither OTLP nor an event, which are objects"
+        return
+    rejected: list[str] = []
     try:
         if "resourceSpans" in value or "resource_spans" in value:
-            return otlp.from_json(value)
-        if is_conversation(value):
-            return conversation_from_event(value)
-        if "context" in value or "task" in value:
-            return retrieval_from_event(value)
+            yield otlp.from_json(value, reject=rejected.append)
+            yield from rejected
+        elif is_conversation(value):
+            yield conversation_from_event(value)
+        elif "context" in value or "task" in value:
+            yield retrieval_from_event(value)
+        else:
+            yield (
+                "this has neither resourceSpans, as OTLP has, nor task and context, as events, "
+                "nor turns"
+            )
     except Undecodable as error:
-        return str(error)
-    return "this has neither resourceSpans, as OTLP has, nor task and context, as events, nor turns"
+        yield str(error)
