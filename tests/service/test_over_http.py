@@ -168,6 +168,6 @@ async def test_a_record_is_kept_of_each_verdict(start: Start) -> None:
     assert 1.0 == record.json()["verdict"]["evaluations"][0]["scores"]["recall"]
     assert 404 == missing.status_code
     assert 200 == (await service.http.get("/healthz")).status_code
-    assert {"intake": "ok", "judge": "ok", "next_hop": "ok"} == (
+    assert {"hold": "ok", "intake": "ok", "judge": "ok", "next_hop": "ok"} == (
         await service.http.get("/readyz")
     ).json()

@@ -8,6 +8,7 @@ from seer_otel import __version__
 from seer_otel.cli import NOT_ALL_WELL, OK
 from seer_otel.cli.files import accuracy, evaluate
 from seer_otel.cli.harness import compare, harness
+from seer_otel.cli.keys import key
 from seer_otel.cli.options import (
     INPUT,
     Format,
@@ -59,6 +60,7 @@ def seer_otel() -> None:
 @click.option(
     "--data-dir", type=click.Path(file_okay=False), metavar="DIR", help="What is held, on disk."
 )
+@click.option("--open", "is_open", is_flag=True, help="Let others come in without a key.")
 def serve(
     file: Path | None,
     grpc: str | None,
@@ -69,6 +71,7 @@ def serve(
     sample_rate: float | None,
     hold: float | None,
     data_dir: str | None,
+    is_open: bool,
 ) -> int:
     """
     Receive OTLP, judge retrievals, attach the scores, forward every span.
@@ -85,13 +88,22 @@ def serve(
         "sample_rate": sample_rate,
         "hold.seconds": hold,
         "data_dir": data_dir,
+        "open": is_open or None,
     }
     from seer_otel.config import load
 
     config = load(file, flags=flags)
-    from seer_otel.evaluator.serving import serve as run
+    from seer_otel.evaluator import serving
+    from seer_otel.evaluator.app import PartFailed
 
-    run(config)
+    try:
+        serving.serve(config)
+    except PartFailed as failure:
+        click.echo(
+            f"error: {failure}; what was accepted is on disk, and goes on at the next start",
+            err=True,
+        )
+        return NOT_ALL_WELL
     return OK
 
 
@@ -197,5 +209,5 @@ def show(name: str | None, file: Path | None) -> int:
     return OK
 
 
-for command in (evaluate, accuracy, harness, compare):
+for command in (evaluate, accuracy, harness, compare, key):
     seer_otel.add_command(command)

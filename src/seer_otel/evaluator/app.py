@@ -2,20 +2,24 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
 
 from seer_otel.clock import Clock, SystemClock
 from seer_otel.config import Config
 from seer_otel.errors import ConfigError, StorageFailed
 from seer_otel.evaluator.forward.circle import refuse_circle
-from seer_otel.evaluator.receive.grpc_server import GrpcServer
+from seer_otel.evaluator.telemetry.whereabouts import whereabouts
 from seer_otel.evaluator.wiring import build
 from seer_otel.judge.protocol import Judge
 
 log = logging.getLogger(__name__)
 
 PRUNE_EVERY_S = 600.0
+
+
+class PartFailed(Exception):
+    """Raised where a part of the service came to an unexpected end; says which, and where."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,39 +53,42 @@ class Evaluator:
 
         Raises:
             ConfigError: A port is taken, or the next hop is one of our own listeners.
+            PartFailed: Something that works in the background came to an unexpected end.
         """
         try:
             await self._run(stop, ready)
         except ExceptionGroup as group:
-            mistakes = group.subgroup(ConfigError)
-            if mistakes is None:
-                raise
-            raise mistakes.exceptions[0] from None
+            for kind in (ConfigError, PartFailed):
+                if (ours := group.subgroup(kind)) is not None:
+                    raise ours.exceptions[0] from None
+            raise
         finally:
             await self._close()
 
     async def _run(self, stop: asyncio.Event, ready: Callable[[Listening], None]) -> None:
+        parts = self._parts
+        await self.store.count()
+        parts.intake.recovered()
         async with asyncio.TaskGroup() as group:
-            background = self._background(group)
+            background = [group.create_task(_part(*part)) for part in self._background()]
             try:
-                self._parts.judging.begin(group)
-                await self._parts.judging.recover(await self.store.recover(), self._clock.now())
-                self._parts.intake.recovered()
+                parts.judging.begin(group)
+                await parts.judging.recover(self.store.left_behind(), self._clock.now())
                 ready(await self._listen())
                 await stop.wait()
                 await self._wind_down()
             finally:
-                self._parts.judging.cancel()
+                parts.judging.cancel()
                 for task in background:
                     task.cancel()
 
-    def _background(self, group: asyncio.TaskGroup) -> list[asyncio.Task[None]]:
-        tasks = [group.create_task(self._parts.judging.run()), group.create_task(self._prune())]
+    def _background(self) -> Iterator[tuple[str, Coroutine[None, None, None]]]:
+        yield "the judging", self._parts.judging.run()
+        yield "the forgetting", self._prune()
         if self._parts.forwarder is not None:
-            tasks.append(group.create_task(self._parts.forwarder.run()))
+            yield "the forwarding", self._parts.forwarder.run()
         if self._parts.logs is not None:
-            tasks.append(group.create_task(self._parts.logs.run()))
-        return tasks
+            yield "the sending of log records", self._parts.logs.run()
 
     async def _prune(self) -> None:
         while True:
@@ -102,39 +109,53 @@ class Evaluator:
         return listening
 
     async def _wind_down(self) -> None:
-        """Refuse what is new, release what is held, empty the outbox; within the grace."""
         grace_s = self.config.shutdown.grace
-        self._parts.intake.stopping = True
-        if self._parts.grpc:
-            await self._parts.grpc.stop(min(5.0, grace_s / 2))
-        if self._parts.http:
-            await self._parts.http.stop()
-        await self._parts.intake.finish()
+        try:
+            async with asyncio.timeout(grace_s):
+                await self._let_go(grace_s)
+        except TimeoutError:
+            statistics = self.store.statistics
+            log.warning(
+                "not all has left within %g s: %d span(s) stay on disk, and are sent at the next "
+                "start",
+                grace_s,
+                statistics.held_spans + statistics.queued_spans + statistics.queued_carriers,
+            )
+
+    async def _let_go(self, grace_s: float) -> None:
+        """Refuse what is new, release what is held, empty the outbox."""
+        parts = self._parts
+        parts.intake.stopping = True
+        await asyncio.gather(
+            *([parts.grpc.stop(min(5.0, grace_s / 2))] if parts.grpc else []),
+            *([parts.http.stop()] if parts.http else []),
+        )
+        await parts.intake.finish()
         if self.config.shutdown.held == "release":
-            await self._parts.judging.release_all("shutdown")
-            await self._parts.judging.end_all()
-        if self._parts.forwarder is not None:
-            try:
-                async with asyncio.timeout(grace_s):
-                    await self._parts.forwarder.drain()
-            except TimeoutError:
-                statistics = self.store.statistics
-                log.warning(
-                    "the next hop did not take all within %g s: %d span(s) stay on disk, and are "
-                    "sent at the next start",
-                    grace_s,
-                    statistics.queued_spans + statistics.queued_carriers,
-                )
+            await parts.judging.release_all("shutdown")
+            await parts.judging.end_all()
+        if parts.forwarder is not None:
+            await parts.forwarder.drain()
 
     async def _close(self) -> None:
-        for server in (self._parts.grpc, self._parts.http):
-            if server is not None:
-                await (server.stop(0) if isinstance(server, GrpcServer) else server.stop())
-        await self._parts.assessor.aclose()
-        await self._parts.judge.aclose()
-        if self._parts.resolver is not None:
-            await self._parts.resolver.aclose()
-        if self._parts.next_hop is not None:
-            await self._parts.next_hop.aclose()
+        parts = self._parts
+        if parts.grpc is not None:
+            await parts.grpc.stop(0)
+        if parts.http is not None:
+            await parts.http.stop()
+        await parts.assessor.aclose()
+        await parts.judge.aclose()
+        if parts.resolver is not None:
+            await parts.resolver.aclose()
+        if parts.next_hop is not None:
+            await parts.next_hop.aclose()
         await asyncio.to_thread(self.telemetry.shutdown)
         await self.store.aclose()
+
+
+async def _part(name: str, work: Coroutine[None, None, None]) -> None:
+    """Do the work of a part; where it fails, nothing runs on without it."""
+    try:
+        await work
+    except Exception as error:
+        raise PartFailed(f"{name} failed: {whereabouts(error)}") from error

@@ -13,6 +13,7 @@ from typing import Final, Literal
 from seer_otel import sampling
 from seer_otel.dialects import trace
 from seer_otel.errors import BudgetSpent, Overloaded, StorageFailed
+from seer_otel.evaluator.admission import MAX_PENDING, Admission
 from seer_otel.evaluator.event_span import Logged
 from seer_otel.evaluator.hold.store import Store
 from seer_otel.evaluator.intake import Intake
@@ -43,21 +44,21 @@ class Events:
     def __init__(
         self,
         intake: Intake,
+        admission: Admission,
         store: Store,
         judging: Judging,
         assessing: Assessing,
         telemetry: Telemetry,
         *,
         sample_rate: float,
-        max_pending: int,
     ) -> None:
         self._intake = intake
+        self._admission = admission
         self._store = store
         self._judging = judging
         self._assessing = assessing
         self._telemetry = telemetry
         self._sample_rate = sample_rate
-        self._max_pending = max_pending
         self._waiting = 0
 
     async def log(self, events: Sequence[Logged]) -> list[Receipt]:
@@ -70,12 +71,11 @@ class Events:
         Raises:
             Overloaded, StorageFailed: Not now; none was taken.
         """
+        await self._admission.wait()
         return await self._intake.through(self._log(events))
 
     async def _log(self, events: Sequence[Logged]) -> list[Receipt]:
-        if full := self._intake.full():
-            raise Overloaded(full, 2.0)
-        if self._judging.pending + len(events) > self._max_pending:
+        if self._judging.pending + len(events) > MAX_PENDING:
             raise Overloaded("too many retrievals wait for the judge", 2.0)
         receipts = [Receipt(event.record_id, self._is_sampled(event)) for event in events]
         pairs = zip(events, receipts, strict=True)
@@ -102,7 +102,7 @@ class Events:
         for event, outcome in zip(events, outcomes, strict=True):
             if outcome == "held":
                 self._judging.note([event.node])
-                self._judging.start(event.held, node=event.node)
+                self._judging.start(event.held, event.node)
             else:
                 self._telemetry.count(metrics.DUPLICATE)
 

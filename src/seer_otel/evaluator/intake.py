@@ -3,11 +3,14 @@ Take a request: sort its spans, hold the retrievals, forward the rest, and only 
 
     request ─► sort ─┬─ plain ──────────────► next hop, or on disk ─┐
                      └─ sampled retrieval ──► on disk ──────────────┴─► OK
+
+A span counts as accepted where it is taken over, which is before the answer: of a request that is
+refused in the end, a part may have been, and is known when the request comes again.
 """
 
 import asyncio
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar
 
 from seer_otel import sampling
@@ -15,10 +18,11 @@ from seer_otel.clock import Clock
 from seer_otel.dialects import DIALECTS, Dialect
 from seer_otel.dialects.attach import append, unevaluated
 from seer_otel.errors import NextHopRefused, Overloaded, Undecodable
+from seer_otel.evaluator.admission import Admission
 from seer_otel.evaluator.envelope import Envelope, Place
-from seer_otel.evaluator.hold.entries import Held, Key
+from seer_otel.evaluator.hold.entries import Arrived, Held, Key, Origin, Outgoing
 from seer_otel.evaluator.hold.store import Store
-from seer_otel.evaluator.sort import Sorted, sort
+from seer_otel.evaluator.sort import Found, Sorted, sort
 from seer_otel.evaluator.telemetry import metrics
 from seer_otel.evaluator.telemetry.metrics import Telemetry
 from seer_otel.evaluator.work.judging import Judging
@@ -44,14 +48,13 @@ class Onward(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Admission:
-    """When to refuse for now."""
+@dataclass(slots=True)
+class _Decided:
+    """What becomes of the retrievals of a request, those that pass like plain spans aside."""
 
-    max_bytes: int
-    """On disk, held and queued."""
-    max_pending: int
-    """Retrievals that wait for the judge; more leave unevaluated (`pressure`)."""
+    holding: list[Found] = field(default_factory=list)
+    passing: list[Found] = field(default_factory=list)
+    """Let through at once, unevaluated, and remembered like those that are held."""
 
 
 class Intake:
@@ -96,14 +99,6 @@ class Intake:
         statistics = self._store.statistics
         self._telemetry.count(metrics.ACCEPTED, statistics.held_spans + statistics.queued_spans)
 
-    def full(self) -> str | None:
-        """Say where the hold is over its mark."""
-        statistics = self._store.statistics
-        size = statistics.held_bytes + statistics.queued_bytes
-        if size <= self._admission.max_bytes:
-            return None
-        return f"the hold is full ({size} bytes on disk): the judge or the next hop cannot keep up"
-
     async def finish(self) -> None:
         """Wait for the requests under way."""
         if self._taking:
@@ -124,9 +119,7 @@ class Intake:
             Undecodable: The body is no request of this signal.
             Overloaded, StorageFailed: Not now.
         """
-        return await self.through(
-            self._traces(body, copies=copies) if signal == "traces" else self._relay(signal, body)
-        )
+        return await self.through(self._take(signal, body, copies=copies))
 
     async def through(self, work: Coroutine[Any, Any, T]) -> T:
         """
@@ -140,8 +133,20 @@ class Intake:
             raise Overloaded("the evaluator is stopping", 1.0)
         task = asyncio.ensure_future(work)
         self._taking.add(task)
-        task.add_done_callback(self._taking.discard)
+        task.add_done_callback(self._taken)
         return await asyncio.shield(task)
+
+    def _taken(self, task: asyncio.Task[Any]) -> None:
+        self._taking.discard(task)
+        if not task.cancelled():
+            task.exception()  # nobody else may look, where the caller has gone
+
+    async def _take(self, signal: Signal, body: bytes, *, copies: bool) -> bytes:
+        with self._admission.under_way(len(body)):
+            if signal != "traces":
+                return await self._relay(signal, body)
+            await self._admission.wait()
+            return await self._traces(body, copies=copies)
 
     async def _relay(self, signal: Signal, body: bytes) -> bytes:
         assert self._onward is not None
@@ -151,16 +156,14 @@ class Intake:
             raise Undecodable(f"the next hop refused it: {refusal}") from None
 
     async def _traces(self, body: bytes, *, copies: bool) -> bytes:
-        if full := self.full():
-            raise Overloaded(full, 2.0)
         envelope = Envelope.open(body)
         total = len(envelope)
         found = sort(envelope, self._wanted, self._dialects)
         self._telemetry.count(metrics.UNREADABLE, found.unreadable)
         self._telemetry.count(metrics.EVALUATED_BEFORE, found.evaluated_before)
-        holding = self._decide(envelope, found)
+        decided = self._decide(envelope, found, copies=copies)
         self._judging.note(found.nodes)
-        gone = await self._hold(envelope, holding, copies=copies)
+        gone = await self._hold(envelope, decided, copies=copies)
         plain = total - len(gone)
         if copies or self._onward is None:
             self._telemetry.count(metrics.JUDGED_ONLY, plain)
@@ -168,16 +171,17 @@ class Intake:
             untouched = not gone and not found.stamped
             rest = body if untouched else envelope.without(gone)
             await self._onward.pass_on(rest, plain)
-        self._telemetry.count(metrics.ACCEPTED, total)
+        self._telemetry.count(metrics.ACCEPTED, plain)
         return b""
 
     def _wanted(self, trace_id: str) -> bool:
         """Whether the spans of a trace are worth remembering."""
         return self._judging.knows(trace_id) or sampling.sampled(trace_id, self._sample_rate)
 
-    def _decide(self, envelope: Envelope, found: Sorted) -> list[Place]:
-        """Return the retrievals to hold; stamp the others with the reason why not."""
-        holding = []
+    def _decide(self, envelope: Envelope, found: Sorted, *, copies: bool) -> _Decided:
+        """Say which retrievals are held; stamp the others with the reason why not."""
+        decided = _Decided()
+        size = 0
         for retrieval in found.retrievals:
             reading = retrieval.node.reading
             assert reading is not None
@@ -188,46 +192,74 @@ class Intake:
                 default_rate=self._sample_rate,
             ):
                 reason = "not_sampled"
-            elif self._judging.pending >= self._admission.max_pending:
+            elif self._admission.is_pressed(
+                self._judging.pending + len(decided.holding), size + len(retrieval.span)
+            ):
                 reason = "pressure"
             else:
-                holding.append(retrieval.place)
+                decided.holding.append(retrieval)
+                size += len(retrieval.span)
                 continue
             found.stamped = True
             stamped = append(retrieval.span, attributes=unevaluated("skipped", reason))
+            if reason == "pressure" and not copies:
+                # How much waits differs from one delivery to the next, the span must not.
+                retrieval.stamped = stamped
+                decided.passing.append(retrieval)
+                continue
             envelope.replace(retrieval.place, stamped)
-            self._telemetry.count(
-                metrics.RETRIEVALS, dialect=reading.dialect, evaluated="skipped", reason=reason
-            )
-        return holding
+            self._count_skipped(retrieval, reason)
+        return decided
 
-    async def _hold(
-        self, envelope: Envelope, holding: Sequence[Place], *, copies: bool
-    ) -> set[Place]:
+    async def _hold(self, envelope: Envelope, decided: _Decided, *, copies: bool) -> set[Place]:
         """Put retrievals on disk and start their work; return all that are no longer plain."""
-        if not holding:
+        both = [*decided.holding, *decided.passing]
+        if not both:
             return set()
         now = self._clock.now()
-        arrivals = []
-        for place in holding:
-            ids = envelope.head(place)
-            arrivals.append(
-                Held(
-                    Key(ids.trace_id, ids.span_id),
-                    envelope.alone(place),
-                    "copy" if copies else "pipeline",
-                    now,
-                )
-            )
-        for arrival, outcome in zip(arrivals, await self._store.hold(arrivals), strict=True):
-            match outcome:
-                case "held":
-                    self._judging.start(arrival)
-                case "duplicate":
-                    self._telemetry.count(metrics.DUPLICATE)
-                case "upgraded":
-                    self._judging.upgrade(arrival.key)
+        origin: Origin = "copy" if copies else "pipeline"
+        arrivals = [
+            Held(_key(envelope, each.place), envelope.alone(each.place), origin, now)
+            for each in both
+        ]
+        passing = {}
+        for retrieval, arrival in zip(both, arrivals, strict=True):
+            if retrieval.stamped is not None:
+                envelope.replace(retrieval.place, retrieval.stamped)
+                alone = envelope.alone(retrieval.place)
+                passing[arrival.key] = Outgoing(alone, 1, "retrieval")
+        outcomes = await self._store.hold(arrivals, passing)
+        self._telemetry.count(metrics.ACCEPTED, len(arrivals))
+        for retrieval, arrival, outcome in zip(both, arrivals, outcomes, strict=True):
+            self._arrived(retrieval, arrival, outcome)
+        return {each.place for each in both}
+
+    def _arrived(self, retrieval: Found, arrival: Held, outcome: Arrived) -> None:
+        match outcome:
+            case "held":
+                self._judging.start(arrival, retrieval.node)
+            case "passed":
+                self._count_skipped(retrieval, "pressure")
+                if self._onward is None:
                     self._telemetry.count(metrics.JUDGED_ONLY)
-                case "queued" if self._onward is not None:
-                    self._onward.wake()
-        return set(holding)
+            case "duplicate":
+                self._telemetry.count(metrics.DUPLICATE)
+            case "upgraded":
+                self._judging.upgrade(arrival.key)
+                self._telemetry.count(metrics.JUDGED_ONLY)
+            case "queued":
+                pass
+        if outcome in ("passed", "queued") and self._onward is not None:
+            self._onward.wake()
+
+    def _count_skipped(self, retrieval: Found, reason: str) -> None:
+        reading = retrieval.node.reading
+        dialect = reading.dialect if reading else ""
+        self._telemetry.count(
+            metrics.RETRIEVALS, dialect=dialect, evaluated="skipped", reason=reason
+        )
+
+
+def _key(envelope: Envelope, place: Place) -> Key:
+    ids = envelope.head(place)
+    return Key(ids.trace_id, ids.span_id)

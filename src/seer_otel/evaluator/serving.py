@@ -1,6 +1,7 @@
 """The service as a process: its first lines, and the signals that end it."""
 
 import asyncio
+import contextlib
 import logging
 import signal
 import sys
@@ -16,6 +17,7 @@ def serve(config: Config) -> None:
 
     Raises:
         ConfigError: Anything at the start that cannot heal by itself.
+        PartFailed: Something that works in the background came to an unexpected end.
     """
     logging.basicConfig(
         stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
@@ -31,8 +33,8 @@ async def _serve(config: Config) -> None:
     loop = asyncio.get_running_loop()
 
     def on_signal(name: str) -> None:
-        _say(f"{name}: releasing what is held (again to stop at once; nothing accepted is lost)")
         stop.set()
+        _say(f"{name}: releasing what is held (again to stop at once; nothing accepted is lost)")
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(number)
             signal.signal(number, signal.SIG_DFL)
@@ -60,4 +62,5 @@ def greeting(config: Config) -> str:
 
 
 def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    with contextlib.suppress(OSError):  # nobody listens any more
+        print(line, file=sys.stderr, flush=True)

@@ -25,13 +25,15 @@ _CANDIDATE = re.compile(
 _EVALUATED = re.compile(re.escape(semconv.EVALUATED.encode()) + b"|seer\\.evaluation")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Found:
     """A retrieval span and where it stands."""
 
     place: Place
     span: bytes
     node: trace.Node
+    stamped: bytes | None = None
+    """As it leaves, where it is let through at once."""
 
 
 @dataclass(slots=True)

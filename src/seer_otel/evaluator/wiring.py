@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
-from starlette.routing import Route
 
 from seer_otel.clock import Clock
 from seer_otel.config import Config, Forward
 from seer_otel.dialects import with_tools
 from seer_otel.errors import ConfigError
+from seer_otel.evaluator.admission import Admission
 from seer_otel.evaluator.events import Events
 from seer_otel.evaluator.forward.dead_letters import DeadLetters
 from seer_otel.evaluator.forward.forwarder import Forwarder
@@ -17,12 +17,12 @@ from seer_otel.evaluator.forward.log_shipper import LogShipper
 from seer_otel.evaluator.forward.next_hop import NextHop, connect
 from seer_otel.evaluator.hold.memory import StoredAnswers, StoredRequirements, StoredSpending
 from seer_otel.evaluator.hold.store import Store
-from seer_otel.evaluator.intake import Admission, Intake
+from seer_otel.evaluator.intake import Intake
+from seer_otel.evaluator.receive.doors import open_doors
 from seer_otel.evaluator.receive.event_routes import EventRoutes
 from seer_otel.evaluator.receive.grpc_server import GrpcServer
-from seer_otel.evaluator.receive.guard import Gate
 from seer_otel.evaluator.receive.http_server import HttpServer
-from seer_otel.evaluator.telemetry.health import Health
+from seer_otel.evaluator.telemetry.health import Health, Pulse
 from seer_otel.evaluator.telemetry.metrics import Telemetry
 from seer_otel.evaluator.work.assessing import Assessing
 from seer_otel.evaluator.work.exits import Exits
@@ -37,8 +37,8 @@ from seer_otel.judge.layout import Limits
 from seer_otel.judge.protocol import Judge
 from seer_otel.judge.select import open_judge
 
-MAX_PENDING = 20_000
-"""Retrievals on their way; more leave unevaluated (`pressure`)."""
+STUCK_S = 60.0
+"""A write that takes longer is no sign of life."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,7 @@ class Parts:
     """What the service is made of; None where the configuration has no need of it."""
 
     telemetry: Telemetry
+    health: Health
     judge: Judge
     store: Store
     assessor: Assessor
@@ -76,6 +77,8 @@ def build(config: Config, judge: Judge | None, clock: Clock) -> Parts:
             "no next hop: give --forward URL (where spans go from here), set "
             "OTEL_EXPORTER_OTLP_ENDPOINT, or say --forward off to judge and keep records only"
         )
+    doors = open_doors(config)
+    health = Health(clock)
     telemetry = Telemetry(keys=tuple(config.metric_keys), reader=_metric_reader(config))
     settings = config.judge.settings()
     budget = Budget(settings.minute, settings.day, clock=clock)
@@ -86,9 +89,9 @@ def build(config: Config, judge: Judge | None, clock: Clock) -> Parts:
     assessor = _assessor(config, judge, store, clock)
     forwarder = None
     if next_hop is not None:
-        letters = DeadLetters(config.data_dir / "dead-letters", clock)
-        forwarder = Forwarder(next_hop, store, letters, telemetry)
-    logs = _log_shipper(config)
+        letters = DeadLetters(config.data_dir, clock)
+        forwarder = Forwarder(next_hop, store, letters, telemetry, health.pulse("forwarder"))
+    logs = _log_shipper(config, telemetry, health)
     resolver = _resolver(config)
     assessing = Assessing(
         assessor,
@@ -97,7 +100,9 @@ def build(config: Config, judge: Judge | None, clock: Clock) -> Parts:
         concurrency=config.judge.concurrency,
         resolve=resolver,
     )
-    judging = _judging(config, store, assessing, forwarder, logs, telemetry)
+    pulse = health.pulse("judging")
+    judging = _judging(config, store, assessing, forwarder, logs, telemetry, pulse)
+    admission = Admission(store, max_bytes=config.hold.max_bytes)
     intake = Intake(
         store,
         forwarder,
@@ -105,25 +110,24 @@ def build(config: Config, judge: Judge | None, clock: Clock) -> Parts:
         telemetry,
         clock,
         sample_rate=config.sample_rate,
-        admission=Admission(config.hold.max_bytes, MAX_PENDING),
+        admission=admission,
         signals=("traces",) if config.signals == "traces" else ("traces", "metrics", "logs"),
         dialects=with_tools(config.tools),
     )
     events = Events(
         intake,
+        admission,
         store,
         judging,
         assessing,
         telemetry,
         sample_rate=config.sample_rate,
-        max_pending=MAX_PENDING,
     )
-    gate = Gate(config.api_key.get_secret_value() if config.api_key else None)
-    limit = config.limits.request_bytes
-    routes = EventRoutes(events, gate, clock, intake.refused, limit).routes()
-    health = _health(intake, assessing, resolver, forwarder)
+    routes = EventRoutes(events, doors.gate, clock, intake.refused, doors.max_bytes).routes()
+    _register(health, store, intake, admission, assessing, resolver, forwarder)
     return Parts(
         telemetry,
+        health,
         judge,
         store,
         assessor,
@@ -133,8 +137,8 @@ def build(config: Config, judge: Judge | None, clock: Clock) -> Parts:
         forwarder,
         logs,
         intake,
-        GrpcServer(config.grpc, intake, gate, limit) if config.grpc else None,
-        _http_server(config, intake, gate, health, telemetry, routes),
+        GrpcServer(config.grpc, intake, doors) if config.grpc else None,
+        HttpServer(config.http, intake, doors, health, telemetry, routes) if config.http else None,
     )
 
 
@@ -162,6 +166,7 @@ def _judging(
     forwarder: Forwarder | None,
     logs: LogShipper | None,
     telemetry: Telemetry,
+    pulse: Pulse,
 ) -> Judging:
     writer = Writer({str(k): v for k, v in config.thresholds.items()})
     return Judging(
@@ -177,6 +182,7 @@ def _judging(
             log_records=logs.ship if logs else None,
         ),
         telemetry,
+        pulse,
         times=Times(
             hold=config.hold.seconds,
             settle=config.hold.settle,
@@ -187,14 +193,21 @@ def _judging(
     )
 
 
-def _health(
+def _register(
+    health: Health,
+    store: Store,
     intake: Intake,
+    admission: Admission,
     assessing: Assessing,
     resolver: Resolver | None,
     forwarder: Forwarder | None,
-) -> Health:
-    health = Health()
-    health.register("intake", lambda: "stopping" if intake.stopping else intake.full())
+) -> None:
+    health.register_living(
+        "hold",
+        lambda: f"a write takes {store.busy_s:.0f} s" if store.busy_s > STUCK_S else None,
+    )
+    health.register("intake", lambda: "stopping" if intake.stopping else admission.full())
+    health.register("hold", lambda: store.trouble)
     health.register("judge", lambda: assessing.trouble)
     if resolver is not None:
         health.register("resolver", lambda: resolver.trouble)
@@ -202,21 +215,6 @@ def _health(
         health.register(
             "next_hop", lambda: "does not take spans" if forwarder.up is False else None
         )
-    return health
-
-
-def _http_server(
-    config: Config,
-    intake: Intake,
-    gate: Gate,
-    health: Health,
-    telemetry: Telemetry,
-    routes: list[Route],
-) -> HttpServer | None:
-    if config.http is None:
-        return None
-    limit = config.limits.request_bytes
-    return HttpServer(config.http, intake, gate, health, telemetry, routes, limit)
 
 
 def _metric_reader(config: Config) -> PeriodicExportingMetricReader | None:
@@ -225,12 +223,11 @@ def _metric_reader(config: Config) -> PeriodicExportingMetricReader | None:
     return PeriodicExportingMetricReader(OTLPMetricExporter(endpoint=config.metrics_endpoint))
 
 
-def _log_shipper(config: Config) -> LogShipper | None:
+def _log_shipper(config: Config, telemetry: Telemetry, health: Health) -> LogShipper | None:
     if not config.logs_endpoint:
         return None
-    return LogShipper(
-        connect(Forward(url=config.logs_endpoint, protocol="http/protobuf", complete=True))
-    )
+    endpoint = connect(Forward(url=config.logs_endpoint, protocol="http/protobuf", complete=True))
+    return LogShipper(endpoint, telemetry, health.pulse("logs"))
 
 
 def _resolver(config: Config) -> Resolver | None:

@@ -9,7 +9,7 @@ import pytest
 
 from seer_otel.errors import ConfigError
 from seer_otel.evaluator.hold.entries import Held, Key, Origin, Outgoing, Release
-from seer_otel.evaluator.hold.pruning import SEEN_FOR_S
+from seer_otel.evaluator.hold.pruning import Memory
 from seer_otel.evaluator.hold.store import Store
 from seer_otel.testing import ManualClock
 
@@ -22,6 +22,11 @@ def held(number: int = 0, origin: Origin = "pipeline", request: bytes = b"reques
 
 def sent(entry: Held) -> Release:
     return Release([Outgoing(entry.request + b"+", 1, "retrieval")])
+
+
+async def left_behind(store: Store) -> list[Held]:
+    await store.count()
+    return [entry async for entry in store.left_behind()]
 
 
 @pytest.fixture
@@ -48,7 +53,7 @@ async def test_it_is_known_after_it_has_left(store: Store, clock: ManualClock) -
     await store.release(held(1).key, sent)
 
     assert ["duplicate"] == await store.hold([held(1)])
-    clock.advance(SEEN_FOR_S + 1)
+    clock.advance(Memory().seconds + 1)
     await store.prune()
     assert ["held"] == await store.hold([held(1)])
 
@@ -79,10 +84,10 @@ async def test_a_retrieval_that_left_without_its_verdict_owes_a_carrier(store: S
     await store.hold([held(1)])
     await store.release(held(1).key, lambda entry: Release(sent(entry).outgoing, True))
 
-    assert ["left"] == [entry.origin for entry in await store.recover()]
+    assert ["left"] == [entry.origin for entry in await left_behind(store)]
     assert 0 == store.statistics.held_spans
     await store.release(held(1).key, lambda _: Release([Outgoing(b"carrier", 1, "carrier")]))
-    assert [] == await store.recover()
+    assert [] == await left_behind(store)
     assert (1, 1) == (store.statistics.queued_spans, store.statistics.queued_carriers)
 
 
@@ -91,7 +96,7 @@ async def test_a_release_that_fails_changes_nothing(store: Store) -> None:
 
     with pytest.raises(ZeroDivisionError):
         await store.release(held(1).key, lambda _: Release([Outgoing(b"", 1 // 0, "plain")]))
-    assert 1 == len(await store.recover())
+    assert 1 == len(await left_behind(store))
     assert [] == await store.waiting(1000, ())
 
 
@@ -103,7 +108,7 @@ async def test_the_outbox_is_read_in_order_and_in_measure(store: Store) -> None:
 
     assert [b"a" * 10, b"b" * 10] == [entry.outgoing.request for entry in batch]
     assert [b"c" * 10] == [entry.outgoing.request for entry in rest]
-    await store.sent([*batch, *rest])
+    await store.sent([entry.id for entry in (*batch, *rest)])
     assert (0, 0) == (store.statistics.queued_spans, store.statistics.queued_bytes)
 
 
@@ -114,7 +119,7 @@ async def test_all_is_there_after_a_restart(tmp_path: Path, clock: ManualClock) 
     await first.keep_record("r1", "{}")
     await first.aclose()
     second = Store(tmp_path, clock)
-    entries = await second.recover()
+    entries = await left_behind(second)
 
     assert [held(1), held(2, "copy")] == entries
     assert (2, 3) == (second.statistics.held_spans, second.statistics.queued_spans)

@@ -48,8 +48,11 @@ RETRYABLE_CODES = frozenset(
 )
 """Codes after which the same bytes may be taken later (the OTLP table, and what can be mended)."""
 
-RETRYABLE_STATUSES = frozenset({401, 403, 404, 408, 429, 502, 503, 504})
-"""The same over HTTP."""
+RETRYABLE_STATUSES = frozenset({401, 403, 404, 408, 429, 502, 503, 504, *range(300, 400)})
+"""The same over HTTP; a redirection is not followed, and can be mended."""
+
+LONGER = 8
+"""How many times the configured time an answer is waited for at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,24 @@ class Taken:
             response = ExportTraceServiceResponse.FromString(self.response)
         except DecodeError:
             return 0
-        return int(response.partial_success.rejected_spans)
+        return max(0, int(response.partial_success.rejected_spans))
+
+
+class Patience:
+    """
+    How long to wait for the answer to spans.
+
+    Longer, where one did not come in time: else a next hop that takes them, and says so too late,
+    would be sent the same spans again and again.
+    """
+
+    def __init__(self, first_s: float) -> None:
+        self._most_s = LONGER * first_s
+        self.seconds = first_s
+
+    def ran_out(self) -> None:
+        """Take note that an answer did not come in time."""
+        self.seconds = min(2 * self.seconds, self._most_s)
 
 
 class NextHop(Protocol):
@@ -75,6 +95,11 @@ class NextHop(Protocol):
     @property
     def address(self) -> str:
         """Host and port, for messages."""
+        ...
+
+    @property
+    def patience_s(self) -> float:
+        """Seconds that one attempt may take."""
         ...
 
     async def send(self, body: bytes, signal: Signal = "traces") -> Taken:
@@ -112,6 +137,7 @@ class GrpcNextHop:
         host, port, secure = address_of(config.url or "")
         self._address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         self._timeout = config.timeout
+        self._patience = Patience(config.timeout)
         self._metadata = tuple((k, v.get_secret_value()) for k, v in config.headers.items())
         compression = (
             grpc.Compression.Gzip
@@ -139,13 +165,20 @@ class GrpcNextHop:
         """Host and port, for messages."""
         return self._address
 
+    @property
+    def patience_s(self) -> float:
+        """Seconds that one attempt may take."""
+        return self._patience.seconds
+
     async def send(self, body: bytes, signal: Signal = "traces") -> Taken:
         """Make one attempt."""
+        spans = signal == "traces"
+        timeout = self._patience.seconds if spans else self._timeout
         try:
-            response = await self._calls[signal](
-                body, timeout=self._timeout, metadata=self._metadata
-            )
+            response = await self._calls[signal](body, timeout=timeout, metadata=self._metadata)
         except grpc.aio.AioRpcError as error:
+            if spans and error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
+                self._patience.ran_out()
             raise _from_code(error) from None
         return Taken(response)
 
@@ -188,8 +221,10 @@ class HttpNextHop:
         host, port, _ = address_of(self._url)
         self._address = f"{host}:{port}"
         self._gzip = config.compression == "gzip"
+        self._timeout = config.timeout
+        self._patience = Patience(config.timeout)
         self._client = httpx.AsyncClient(
-            timeout=config.timeout,
+            timeout=None,  # the attempt has one
             trust_env=False,
             verify=str(config.certificate) if config.certificate else True,
             headers={
@@ -204,12 +239,24 @@ class HttpNextHop:
         """Host and port, for messages."""
         return self._address
 
+    @property
+    def patience_s(self) -> float:
+        """Seconds that one attempt may take."""
+        return self._patience.seconds
+
     async def send(self, body: bytes, signal: Signal = "traces") -> Taken:
         """Make one attempt."""
         if self._gzip:
             body = await asyncio.to_thread(gzip.compress, body, 6)
+        spans = signal == "traces"
+        timeout = self._patience.seconds if spans else self._timeout
         try:
-            response = await self._client.post(self._path(signal), content=body)
+            async with asyncio.timeout(timeout):
+                response = await self._client.post(self._path(signal), content=body)
+        except TimeoutError:
+            if spans:
+                self._patience.ran_out()
+            raise NextHopBusy(f"no answer within {timeout:g} s", 0.0) from None
         except httpx.HTTPError as error:
             raise NextHopBusy(f"{type(error).__name__}: {error}"[:200], 0.0) from None
         if response.is_success:
@@ -233,9 +280,9 @@ def _retry_after(value: str | None) -> float:
     """Read seconds or an HTTP date; 0 where there is none."""
     if value is None:
         return 0.0
-    if value.isdigit():
+    if value.isascii() and value.isdecimal():
         return float(value)
     try:
         return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return 0.0

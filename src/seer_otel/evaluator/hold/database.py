@@ -3,7 +3,8 @@ SQLite in a thread of its own, with group commit.
 
 Jobs are functions of the connection. The thread takes all that wait, runs each in a savepoint and
 commits them together: one flush of the disk answers many callers. A job's result is handed out
-only after its commit, so whoever has an answer has it on stable storage.
+only after its commit, so whoever has an answer has it on stable storage. Where the disk refuses a
+group, each of its jobs is tried alone: what makes room is not held up by what finds none.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ import contextlib
 import queue
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -81,6 +83,11 @@ CREATE INDEX IF NOT EXISTS records_at ON records (at);
 
 VERSION = 1
 
+LOG_BYTES = 8 * 1024 * 1024
+"""Size to which the write-ahead log shrinks again after a burst."""
+CLOSED_WITHIN_S = 10.0
+"""Longest wait for a disk that hangs, at the end."""
+
 T = TypeVar("T")
 
 
@@ -97,6 +104,9 @@ class Database:
         self._file = file
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._connection = self._connect()
+        self._since_s: float | None = None
+        self.trouble: str | None = None
+        """What the disk refused the last write with; None once it takes one again."""
         self._thread = threading.Thread(target=self._work, name="seer-hold", daemon=True)
         self._thread.start()
 
@@ -109,6 +119,7 @@ class Database:
                 stack.callback(connection.close)
                 connection.execute("PRAGMA journal_mode=WAL")
                 connection.execute("PRAGMA synchronous=FULL")
+                connection.execute(f"PRAGMA journal_size_limit={LOG_BYTES}")
                 (version,) = connection.execute("PRAGMA user_version").fetchone()
                 if version > VERSION:
                     raise ConfigError(
@@ -139,14 +150,22 @@ class Database:
         self._jobs.put(_Job(job, future, loop))
         return await future
 
+    @property
+    def busy_s(self) -> float:
+        """For how many seconds the write under way has been waiting for the disk."""
+        since_s = self._since_s
+        return 0.0 if since_s is None else time.monotonic() - since_s
+
     async def aclose(self) -> None:
-        """Finish the jobs that wait and close the file."""
+        """Finish the jobs that wait and close the file; a disk that hangs is left behind."""
         self._jobs.put(None)
-        await asyncio.to_thread(self._thread.join)
-        self._connection.close()
+        await asyncio.to_thread(self._thread.join, CLOSED_WITHIN_S)
+        if not self._thread.is_alive():
+            self._connection.close()
 
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
+            self._since_s = time.monotonic()
             group = [job]
             with contextlib.suppress(queue.Empty):
                 while len(group) < MAX_GROUP:
@@ -156,9 +175,11 @@ class Database:
                         break
                     group.append(following)
             self._commit(group)
+            self._since_s = None
 
     def _commit(self, group: list[_Job]) -> None:
         done: list[tuple[_Job, Any, Exception | None]] = []
+        changes = self._connection.total_changes
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             for job in group:
@@ -173,7 +194,14 @@ class Database:
         except sqlite3.Error as error:
             with contextlib.suppress(sqlite3.Error):
                 self._connection.execute("ROLLBACK")
-            done = [(job, None, error) for job in group]
+            if len(group) > 1:
+                for job in group:
+                    self._commit([job])
+                return
+            done = [(group[0], None, error)]
+        failed = next((str(e) for _, _, e in done if isinstance(e, sqlite3.Error)), None)
+        if failed is not None or self._connection.total_changes != changes:
+            self.trouble = failed
         for job, result, failure in done:
             with contextlib.suppress(RuntimeError):  # the caller's loop may be gone
                 job.loop.call_soon_threadsafe(_resolve, job.future, result, failure)

@@ -78,10 +78,11 @@ class Release:
     """A record id, and the JSON to be kept under it."""
 
 
-Arrived = Literal["held", "upgraded", "duplicate", "queued"]
+Arrived = Literal["held", "passed", "upgraded", "duplicate", "queued"]
 """
-`held`: new. `upgraded`: the span itself came after its copy, which is still held. `duplicate`:
-known already. `queued`: its copy was judged and the result has left, so the span passes as it came.
+`held`: new. `passed`: new, and let through at once. `upgraded`: the span itself came after its
+copy, which is still held. `duplicate`: known already. `queued`: its copy was judged and the result
+has left, so the span passes as it came.
 """
 
 
@@ -94,3 +95,11 @@ class Statistics:
     queued_spans: int = 0
     queued_carriers: int = 0
     queued_bytes: int = 0
+
+    def count_queued(self, kind: Kind, spans: int, size: int) -> None:
+        """Add to what is queued; negative numbers take away."""
+        if kind == "carrier":
+            self.queued_carriers += spans
+        else:
+            self.queued_spans += spans
+        self.queued_bytes += size

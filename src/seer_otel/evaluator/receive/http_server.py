@@ -1,35 +1,32 @@
 """OTLP over HTTP, and what else is asked over HTTP."""
 
 import asyncio
-import contextlib
 import json
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
 import uvicorn
 from google.protobuf import json_format
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from seer_otel.evaluator.intake import Intake, Signal
-from seer_otel.evaluator.receive import guard, json_bodies
+from seer_otel.evaluator.receive import json_bodies
 from seer_otel.evaluator.receive.address import listen
-from seer_otel.evaluator.receive.answers import Answer, Unsupported, answer
+from seer_otel.evaluator.receive.answers import Answer, Unauthenticated, Unsupported, answer
 from seer_otel.evaluator.receive.bodies import apart, body_of, media_type
+from seer_otel.evaluator.receive.doors import Doors
+from seer_otel.evaluator.receive.front import Front, explained
+from seer_otel.evaluator.receive.http_protocol import Bounds, Listener
 from seer_otel.evaluator.telemetry.health import Health
 from seer_otel.evaluator.telemetry.metrics import Telemetry
 from seer_otel.semconv import FORWARD_HEADER
 
 PROTOBUF = "application/x-protobuf"
 JSON = "application/json"
-
-
-class _Server(uvicorn.Server):
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield  # signals are the service's own business
 
 
 class HttpServer:
@@ -39,28 +36,30 @@ class HttpServer:
         self,
         address: str,
         intake: Intake,
-        gate: guard.Gate,
+        doors: Doors,
         health: Health,
         telemetry: Telemetry,
         more: Sequence[Route],
-        max_bytes: int,
     ) -> None:
         self._address = address
         self._intake = intake
-        self._gate = gate
+        self._doors = doors
         self._health = health
         self._telemetry = telemetry
         self._more = more
-        self._max_bytes = max_bytes
-        self._server = _Server(
+        self._server = Listener(
             uvicorn.Config(
-                self._app(),
+                Front(self._app(), any_host=doors.any_host),
                 log_config=None,
                 access_log=False,
                 lifespan="off",
+                proxy_headers=False,
                 server_header=False,
                 timeout_graceful_shutdown=5,
-            )
+                ws="none",
+            ),
+            Bounds(doors.max_connections, refused=intake.refused),
+            doors.certificates.for_http() if doors.certificates is not None else None,
         )
         self._serving: asyncio.Task[None] | None = None
 
@@ -76,7 +75,8 @@ class HttpServer:
                 Route("/metrics", self._metrics, methods=["GET"]),
                 Route("/healthz", self._healthz, methods=["GET"]),
                 Route("/readyz", self._readyz, methods=["GET"]),
-            ]
+            ],
+            exception_handlers={HTTPException: explained},
         )
 
     async def start(self) -> str:
@@ -94,16 +94,16 @@ class HttpServer:
         """Refuse what is new, finish what is under way."""
         self._server.should_exit = True
         if self._serving is not None:
-            await self._serving
+            await asyncio.wait({self._serving})
 
     def _export(self, signal: Signal) -> Callable[[Request], Awaitable[Response]]:
         async def export(request: Request) -> Response:
             form = media_type(request)
             try:
-                self._gate.check(request.headers.get("authorization"))
+                self._doors.gate.check(request.headers.get("authorization"))
                 if form not in (PROTOBUF, JSON):
                     raise Unsupported(f"content-type must be {PROTOBUF} or {JSON}")
-                body = await body_of(request, self._max_bytes)
+                body = await body_of(request, self._doors.max_bytes)
                 if form == JSON:
                     body = await apart(len(body), partial(json_bodies.to_protobuf, signal, body))
                 copies = request.headers.get(FORWARD_HEADER) == "no"
@@ -121,11 +121,16 @@ class HttpServer:
         return export
 
     async def _metrics(self, request: Request) -> Response:
+        try:  # metadata values, models, ids of traces: what is counted says something, too
+            self._doors.gate.check(request.headers.get("authorization"))
+        except Unauthenticated as error:
+            headers = {"www-authenticate": "Bearer"}
+            return JSONResponse({"message": str(error)}, 401, headers)
         text, content_type = self._telemetry.exposition(request.headers.get("accept", ""))
         return Response(text, headers={"content-type": content_type})
 
     async def _healthz(self, _: Request) -> Response:
-        return PlainTextResponse("ok\n")
+        return JSONResponse(self._health.life(), 200 if self._health.alive else 503)
 
     async def _readyz(self, _: Request) -> Response:
         return JSONResponse(self._health.report(), 200 if self._health.ready else 503)
@@ -133,7 +138,7 @@ class HttpServer:
 
 def _refusal(refusal: Answer, form: str) -> Response:
     if refusal.http_status == 415:
-        return PlainTextResponse(refusal.message, 415)
+        return JSONResponse({"message": refusal.message}, 415)
     headers = dict(refusal.headers)
     if refusal.http_status == 401:
         headers["www-authenticate"] = "Bearer"

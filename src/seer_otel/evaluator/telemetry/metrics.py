@@ -63,6 +63,12 @@ RETRIEVALS = Metric(
     "Retrievals by outcome, and by reason where there is no score.",
     ("dialect", "evaluated", "reason"),
 )
+TRACES_EVICTED = Metric(
+    "seer.traces.evicted", "counter", "{trace}", "Traces forgotten early, for want of room."
+)
+LOGS_DROPPED = Metric(
+    "seer.logs.dropped", "counter", "{request}", "Requests that the logs endpoint did not take."
+)
 CARRIERS = Metric("seer.carriers", "counter", "{span}", "Carrier spans made.")
 REFUSED = Metric("seer.requests.refused", "counter", "{request}", "Refusals.", ("reason",))
 REJECTED_SPANS = Metric(
@@ -105,7 +111,8 @@ NDCG = Metric("seer.ndcg", "histogram", "1", "nDCG.", ("scope",))
 
 METRICS = (
     ACCEPTED, FORWARDED, DEAD_LETTERED, DUPLICATE, JUDGED_ONLY, HELD, HELD_BYTES, OLDEST_AGE,
-    UNREADABLE, EVALUATED_BEFORE, RETRIEVALS, CARRIERS, REFUSED, REJECTED_SPANS, NEXT_HOP_UP,
+    UNREADABLE, EVALUATED_BEFORE, RETRIEVALS, TRACES_EVICTED, CARRIERS, LOGS_DROPPED, REFUSED,
+    REJECTED_SPANS, NEXT_HOP_UP,
     JUDGE_CALLS, JUDGE_TOKENS, JUDGE_COST, JUDGE_CACHED, JUDGE_DURATION, JUDGE_AGREEMENT,
     GENAI_TOKENS, GENAI_DURATION, RECALL, PRECISION, F1, NDCG,
 )  # fmt: skip

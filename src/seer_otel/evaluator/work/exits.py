@@ -78,6 +78,18 @@ class Exits:
         """Let a retrieval leave at its deadline; its verdict follows, and is counted then."""
         await self._leave(key, None, unevaluated("deferred", "deadline"), None, carrier_due=True)
 
+    async def untouched(self, key: Key) -> None:
+        """Let a retrieval leave as it came, where nothing can be written on it."""
+
+        def build(held: Held) -> Release:
+            span = [] if held.origin == "copy" else [Outgoing(held.request, 1, "retrieval")]
+            return Release([] if held.origin == "left" else span)
+
+        before = await self._persist(lambda: self._store.release(key, build))
+        if before is not None:
+            self._gone(before)
+            self._count(None, "failed", "judge_failed")
+
     async def beside(self, carrier: Outgoing) -> None:
         """Let a carrier leave whose retrieval has left before."""
         await self._persist(lambda: self._store.queue(carrier))
@@ -116,12 +128,15 @@ class Exits:
         before = await self._persist(lambda: self._store.release(key, build))
         if before is None:
             return None
-        self._released()
-        if before.origin == "copy" or (before.origin != "left" and not self._forwarding):
-            self._telemetry.count(metrics.JUDGED_ONLY)
+        self._gone(before)
         if before.origin in ("copy", "left") and not silent:
             self._telemetry.count(metrics.CARRIERS)
         return before
+
+    def _gone(self, before: Held) -> None:
+        self._released()
+        if before.origin == "copy" or (before.origin != "left" and not self._forwarding):
+            self._telemetry.count(metrics.JUDGED_ONLY)
 
     def _count(self, dialect: str | None, evaluated: Outcome, reason: str) -> None:
         self._telemetry.count(

@@ -9,7 +9,7 @@ from typing import Literal
 from seer_otel.dialects.trace import Node
 from seer_otel.evaluator.hold.entries import Key, Outgoing
 from seer_otel.evaluator.work import results
-from seer_otel.evaluator.work.traces import Judged, Trace, Traces
+from seer_otel.evaluator.work.traces import Judged, Trace, Traces, without_content
 from seer_otel.judge.hops import (
     JudgedHop,
     new_requirements,
@@ -43,9 +43,9 @@ class Hops:
         self._late_bytes = 0
 
     def add(
-        self, trace: Trace, node: Node, retrieval: Retrieval, verdict: Verdict, request: bytes
+        self, trace: Trace, node: Node, retrieval: Retrieval, verdict: Verdict, skeleton: bytes
     ) -> None:
-        """Remember a judged retrieval."""
+        """Remember a judged retrieval, less its content."""
         evaluation = verdict.of("task")
         if evaluation is None:
             return
@@ -53,7 +53,7 @@ class Hops:
         hop = JudgedHop(
             evaluation, _digests(retrieval.context), node.end_ns, node.span_id, is_final
         )
-        trace.judged[node.span_id] = Judged(node, hop, results.skeleton(request))
+        trace.judged[node.span_id] = Judged(without_content(node), hop, skeleton)
         if retrieval.task_source == "query" and self._late_task == "judge":
             self._keep_for_late_task(node, retrieval)
 

@@ -11,7 +11,7 @@ One task a retrieval; what they share is the trace. Times are those of the event
 import asyncio
 import logging
 import math
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -22,10 +22,13 @@ from seer_otel.dialects import trace as reading
 from seer_otel.dialects.trace import Node, Resolution
 from seer_otel.errors import BudgetSpent, StorageFailed
 from seer_otel.evaluator.event_span import node_of
-from seer_otel.evaluator.hold.entries import Held, Key
+from seer_otel.evaluator.hold.entries import Held, Key, Origin
 from seer_otel.evaluator.hold.store import Store
 from seer_otel.evaluator.telemetry import metrics
+from seer_otel.evaluator.telemetry.health import Pulse
 from seer_otel.evaluator.telemetry.metrics import Telemetry
+from seer_otel.evaluator.telemetry.whereabouts import whereabouts
+from seer_otel.evaluator.work import results
 from seer_otel.evaluator.work.assessing import Assessing
 from seer_otel.evaluator.work.exits import Exits
 from seer_otel.evaluator.work.hops import Hops
@@ -54,8 +57,11 @@ class Times:
 class Item:
     """A retrieval on its way through."""
 
-    held: Held
+    key: Key
+    origin: Origin
     node: Node
+    skeleton: bytes
+    """Export request with its span, less its content; the whole is on disk."""
     arrived_s: float
     left: bool = False
     """It has been released without its verdict."""
@@ -65,7 +71,7 @@ class Item:
     @property
     def delays_a_span(self) -> bool:
         """Whether a span waits for its verdict; copies, events, what has left delay nothing."""
-        return not self.left and self.held.origin == "pipeline"
+        return not self.left and self.origin == "pipeline"
 
 
 class Judging:
@@ -78,6 +84,7 @@ class Judging:
         hops: Hops,
         exits: Exits,
         telemetry: Telemetry,
+        pulse: Pulse,
         *,
         times: Times,
         dialects: Sequence[Dialect] = DIALECTS,
@@ -86,12 +93,15 @@ class Judging:
         self._assessing = assessing
         self._hops = hops
         self._exits = exits
+        self._telemetry = telemetry
+        self._pulse = pulse
         self._times = times
         self._dialects = dialects
         self._traces = hops.traces
         self._items: dict[Key, Item] = {}
         self._group: asyncio.TaskGroup | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._evicted = 0
         telemetry.watch(metrics.OLDEST_AGE, self._oldest_age)
 
     @property
@@ -120,35 +130,42 @@ class Judging:
             for span_id, retrieval in list(self._hops.late_tasks(trace)):
                 self._spawn(self._judge_late(trace, span_id, retrieval))
 
-    def start(self, held: Held, *, age_s: float = 0.0, node: Node | None = None) -> None:
-        """
-        Begin the work on a retrieval that is in the hold; its node has been noted.
-
-        Without `node`, it is the one with the ids of the key.
-        """
+    def start(self, held: Held, node: Node, *, age_s: float = 0.0) -> None:
+        """Begin the work on a retrieval that is in the hold."""
         now = asyncio.get_running_loop().time()
-        trace = self._traces.of(node.trace_id if node else held.key.trace_id.hex(), now)
-        node = node or trace.nodes[held.key.span_id.hex()]
+        self._traces.note([node], now)
+        trace = self._traces.of(node.trace_id, now)
         trace.open.add(node.span_id)
-        item = Item(held, node, now - age_s, left=held.origin == "left")
+        skeleton = results.skeleton(held.request)
+        item = Item(held.key, held.origin, node, skeleton, now - age_s, left=held.origin == "left")
         self._items[held.key] = item
         self._spawn(self._live(item, trace))
 
-    async def recover(self, left_behind: Iterable[Held], now: float) -> None:
+    async def recover(self, left_behind: AsyncIterable[Held], now: float) -> None:
         """Take up what an earlier process left in the hold; `now` is wall-clock time."""
         loop_s = asyncio.get_running_loop().time()
         ancestors = [_NODE.validate_json(node) for node in await self._store.ancestors()]
-        found = [(held, node_of(held, self._dialects)) for held in left_behind]
-        self._traces.note([*ancestors, *(node for _, node in found)], loop_s)
+        self._traces.note(ancestors, loop_s)
+        found: list[tuple[Held, Node]] = []
+        async for held in left_behind:
+            try:
+                node = node_of(held, self._dialects)
+                lean = replace(held, request=results.skeleton(held.request))
+            except Exception as error:  # of another release, perhaps
+                log.error("a held retrieval cannot be read (%s)", whereabouts(error))
+                self._spawn(self._exits.untouched(held.key))
+            else:
+                found.append((lean, node))
+        self._traces.note([node for _, node in found], loop_s)
         for held, node in found:
             age_s = min(max(0.0, now - held.received), self._times.hold)
-            self.start(held, age_s=age_s, node=node)
+            self.start(held, node, age_s=age_s)
 
     def upgrade(self, key: Key) -> None:
         """Take note that a span came whose copy is held: its time counts from now."""
         item = self._items.get(key)
         if item is not None:
-            item.held = replace(item.held, origin="pipeline")
+            item.origin = "pipeline"
             item.arrived_s = asyncio.get_running_loop().time()
             item.upgraded.set()
 
@@ -159,32 +176,35 @@ class Judging:
     async def run(self) -> None:
         """Send the results of traces that have ended, for ever."""
         while True:
+            self._pulse.beat()
             await asyncio.sleep(min(1.0, self._times.trace_idle / 4))
             now = asyncio.get_running_loop().time()
             for trace in list(self._traces.idle(now, self._times.trace_idle)):
-                await self._end(trace)
+                self._end(trace)
+            self._telemetry.count(metrics.TRACES_EVICTED, self._traces.evicted - self._evicted)
+            self._evicted = self._traces.evicted
 
     async def end_all(self) -> None:
         """Send the results of all traces, ended or not."""
-        for trace in list(self._traces.idle(math.inf, 0.0)):
-            await self._end(trace)
+        ending = [self._end(trace) for trace in list(self._traces.idle(math.inf, 0.0))]
+        await asyncio.gather(*(task for task in ending if task is not None))
 
     def cancel(self) -> None:
         """Stop all work; what is in the hold stays there."""
         for task in self._tasks:
             task.cancel()
 
-    def _spawn(self, work: Coroutine[None, None, None]) -> None:
+    def _spawn(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         assert self._group is not None
-        task = self._group.create_task(work)
+        task = self._group.create_task(_guarded(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     async def release_all(self, reason: str) -> None:
         """Release what is to be forwarded and still waits, unevaluated, with a reason."""
-        for item in list(self._items.values()):
-            if item.delays_a_span:
-                await self._leave_unscored(item, reason)
+        held = [item for item in self._items.values() if item.delays_a_span]
+        await asyncio.gather(*(self._leave_unscored(item, reason) for item in held))
 
     # One retrieval.
 
@@ -193,7 +213,7 @@ class Judging:
             resolution = await self._settle(item, trace)
             if resolution.reason == "no_content":
                 item.node = await self._assessing.with_texts(item.node)
-                trace.nodes[item.node.span_id] = item.node
+                trace.put(item.node)
                 resolution = trace.resolution(item.node.span_id)
             if resolution.status in ("retrieval", "empty"):
                 await self._judge(item, trace, reading.retrieval(item.node, resolution))
@@ -201,13 +221,15 @@ class Judging:
                 reason = "nested" if resolution.status == "nested" else resolution.reason
                 await self._leave_unscored(item, reason or "no_content")
         except Exception as error:
-            log.exception("a retrieval could not be judged; it leaves without scores")
-            await self._leave_unscored(item, "judge_failed", error_type=type(error).__name__)
+            log.error(
+                "a retrieval could not be judged (%s); it leaves without scores", whereabouts(error)
+            )
+            await self._leave_somehow(item, type(error).__name__)
         finally:
             trace.open.discard(item.node.span_id)
             trace.changed()
             self._traces.revive(trace)
-            self._items.pop(item.held.key, None)
+            self._items.pop(item.key, None)
 
     async def _settle(self, item: Item, trace: Trace) -> Resolution:
         """Wait for what encloses the retrieval, and for its task, as long as may be."""
@@ -238,7 +260,7 @@ class Judging:
             await self._leave_unscored(item, spent.reason)
             return
         trace.open.discard(item.node.span_id)
-        self._hops.add(trace, item.node, retrieval, verdict, item.held.request)
+        self._hops.add(trace, item.node, retrieval, verdict, item.skeleton)
         trace.changed()
         deadline_s = item.arrived_s + self._times.hold
         while trace.waits_before(item.node):
@@ -247,14 +269,21 @@ class Judging:
                 break
             await trace.change(remaining)
         verdict = self._hops.complete(trace, item.node, verdict)
-        await self._exits.scored(item.held.key, retrieval, verdict)
+        await self._exits.scored(item.key, retrieval, verdict)
         item.left = True
 
     async def _leave_unscored(
         self, item: Item, reason: str, *, error_type: str | None = None
     ) -> None:
-        await self._exits.unscored(item.held.key, item.node, reason, error_type=error_type)
+        await self._exits.unscored(item.key, item.node, reason, error_type=error_type)
         item.left = True
+
+    async def _leave_somehow(self, item: Item, error_type: str) -> None:
+        try:
+            await self._leave_unscored(item, "judge_failed", error_type=error_type)
+        except Exception as error:
+            log.error("nor can anything be said on it (%s)", whereabouts(error))
+            await self._exits.untouched(item.key)
 
     async def _wait(self, item: Item, judging: asyncio.Future[Verdict]) -> None:
         """Wait for the verdict; at the deadline the span leaves without it."""
@@ -264,7 +293,7 @@ class Judging:
             if item.delays_a_span:
                 timeout_s = item.arrived_s + self._times.hold - loop.time()
                 if timeout_s <= 0:
-                    await self._exits.deferred(item.held.key)
+                    await self._exits.deferred(item.key)
                     item.left = True
                     continue
             upgraded = asyncio.ensure_future(item.upgraded.wait())
@@ -285,14 +314,25 @@ class Judging:
 
     # Traces.
 
-    async def _end(self, trace: Trace) -> None:
-        """Send the result of a trace that has ended, if it is due."""
-        due = self._hops.result_beside(trace)
-        if due is not None:
-            await self._exits.beside(due)
+    def _end(self, trace: Trace) -> asyncio.Task[None] | None:
+        """Begin to send the result of a trace that has ended, if it is due."""
+        try:
+            due = self._hops.result_beside(trace)
+        except Exception as error:
+            log.error("a trace has no result (%s)", whereabouts(error))
+            return None
+        return None if due is None else self._spawn(self._exits.beside(due))
 
     async def _keep_ancestor(self, node: Node) -> None:
         try:
             await self._store.keep_ancestor(bytes.fromhex(node.trace_id), _NODE.dump_json(node))
         except StorageFailed as error:
             log.warning("an ancestor was not kept for a restart: %s", error)
+
+
+async def _guarded(work: Coroutine[None, None, None]) -> None:
+    """Let no piece of work end the others: what it was about stays on disk, for the next start."""
+    try:
+        await work
+    except Exception as error:
+        log.error("a piece of work failed (%s)", whereabouts(error))

@@ -3,20 +3,25 @@ The traces in view: which spans came, which retrievals are open, which are judge
 
 A trace is active until no span of it came for a while; then it is ended, and remembered for late
 spans as long as there is room. Only spans with a marker are decoded; of the others there are the
-ids, which link retrievals to the ancestors that enclose them.
+ids, which link retrievals to the ancestors that enclose them. What was retrieved is not kept here:
+it goes with the retrieval itself.
 """
 
 import asyncio
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from seer_otel.dialects import trace as reading
 from seer_otel.dialects.trace import Node, Resolution
 from seer_otel.judge.hops import JudgedHop, final
 
 MAX_TRACES = 20_000
-MAX_NODES = 500_000
+MAX_NODES = 300_000
+MAX_NODES_OF_TRACE = 50_000
+"""Further spans of a trace are no links between others."""
+MAX_CHARACTERS = 64 * 1024 * 1024
+"""Of inputs and queries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +29,7 @@ class Judged:
     """A judged retrieval of a trace."""
 
     node: Node
+    """Less its content."""
     hop: JudgedHop
     """With digests in place of texts: enough to tell which passages are the same."""
     skeleton: bytes
@@ -47,12 +53,23 @@ class Trace:
     """Whether a span without parent came."""
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
+    characters: int = 0
+    """Of the texts of its nodes."""
+
     def add(self, node: Node) -> None:
-        """Remember a node; a bare one never replaces one that was read."""
+        """Remember a node, less its content; a bare one never replaces one that was read."""
         self.has_root = self.has_root or node.parent_span_id is None
         known = self.nodes.get(node.span_id)
+        if known is None and node.reading is None and len(self.nodes) >= MAX_NODES_OF_TRACE:
+            return
         if known is None or (known.reading is None and known.input is None):
-            self.nodes[node.span_id] = node
+            self.put(node)
+
+    def put(self, node: Node) -> None:
+        """Remember a node, less its content, in the place of what is known of the span."""
+        known = self.nodes.get(node.span_id)
+        self.characters += _characters(node) - (_characters(known) if known else 0)
+        self.nodes[node.span_id] = without_content(node)
 
     def changed(self) -> None:
         """Wake those who wait for something to happen in this trace."""
@@ -109,12 +126,20 @@ class Trace:
 class Traces:
     """The traces in view, bounded in number and size."""
 
-    def __init__(self, *, max_traces: int = MAX_TRACES, max_nodes: int = MAX_NODES) -> None:
+    def __init__(
+        self,
+        *,
+        max_traces: int = MAX_TRACES,
+        max_nodes: int = MAX_NODES,
+        max_characters: int = MAX_CHARACTERS,
+    ) -> None:
         self._active: OrderedDict[str, Trace] = OrderedDict()
         self._ended: OrderedDict[str, Trace] = OrderedDict()
         self._max_traces = max_traces
         self._max_nodes = max_nodes
+        self._max_characters = max_characters
         self._nodes = 0
+        self._characters = 0
         self.evicted = 0
         """Traces forgotten for want of room."""
 
@@ -137,9 +162,10 @@ class Traces:
         for node in nodes:
             trace = touched.get(node.trace_id) or self.of(node.trace_id, now_s)
             touched[node.trace_id] = trace
-            before = len(trace.nodes)
+            known, characters = len(trace.nodes), trace.characters
             trace.add(node)
-            self._nodes += len(trace.nodes) - before
+            self._nodes += len(trace.nodes) - known
+            self._characters += trace.characters - characters
         for trace in touched.values():
             trace.changed()
         self._make_room()
@@ -162,8 +188,10 @@ class Traces:
             self._active.move_to_end(trace.trace_id, last=False)
 
     def _make_room(self) -> None:
-        while len(self._active) + len(self._ended) > self._max_traces or (
-            self._nodes > self._max_nodes
+        while (
+            len(self._active) + len(self._ended) > self._max_traces
+            or self._nodes > self._max_nodes
+            or self._characters > self._max_characters
         ):
             source = self._ended or self._active
             victim = next((t for t in source.values() if not t.open), None)
@@ -171,4 +199,20 @@ class Traces:
                 return  # what is open is bounded by the hold
             del source[victim.trace_id]
             self._nodes -= len(victim.nodes)
+            self._characters -= victim.characters
             self.evicted += 1
+
+
+def without_content(node: Node) -> Node:
+    """Return a node less what was retrieved, which only judging it needs."""
+    reading = node.reading
+    if reading is None:
+        return node
+    lean = replace(reading, context=(), ground_truth=None, metadata={}, surroundings={})
+    return replace(node, reading=lean)
+
+
+def _characters(node: Node) -> int:
+    reading = node.reading
+    texts = (node.input, *((reading.query, reading.task) if reading else ()))
+    return sum(len(text) for text in texts if text)
