@@ -36,8 +36,8 @@ def final(hops: Collection[JudgedHop]) -> JudgedHop | None:
 
     The last to end of those marked as the final context, else of all.
     """
-    marked = [hop for hop in hops if hop.is_final_context]
-    return max(marked or hops, key=lambda hop: hop.order, default=None)
+    ordered = sorted(hops, key=lambda hop: hop.order)
+    return trace.final_hop(ordered) if ordered else None
 
 
 def new_requirements(hops: Collection[JudgedHop], hop: JudgedHop) -> tuple[int, ...] | None:

@@ -2,9 +2,27 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from seer_otel.metrics.documents import documents, supporting
 from seer_otel.retrieval import Passage
+
+
+class Ended(Protocol):
+    """What tells which hop is the final one."""
+
+    @property
+    def end_ns(self) -> int:
+        """When it ended."""
+        ...
+
+    @property
+    def is_final_context(self) -> bool:
+        """Whether the application marked it as the evidence that the answer is written from."""
+        ...
+
+
+_Ended = TypeVar("_Ended", bound=Ended)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +41,7 @@ class Hop:
         return frozenset(n for n, texts in enumerate(support, start=1) if texts)
 
 
-def final_hop(hops: Sequence[Hop]) -> Hop:
+def final_hop(hops: Sequence[_Ended]) -> _Ended:
     """
     Return the hop whose scores are the trace's: the last to end of those marked, else of all.
 
