@@ -176,7 +176,7 @@ async def test_our_own_faults_are_temporary(
 
 
 async def test_a_key_is_asked_for_where_one_is_set(start: Start) -> None:
-    service = await start(api_key="s3cret")
+    service = await start(api_keys="s3cret")
     error = await refused(service, BODY)
     answer = await service.http.post("/v1/traces", content=BODY, headers=PROTOBUF)
     await service.send(BODY, authorization="Bearer s3cret")

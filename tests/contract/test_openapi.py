@@ -44,7 +44,7 @@ def test_everything_that_is_referred_to_is_there() -> None:
 
 
 async def test_the_page_needs_no_key_and_what_it_describes_does(start: Start) -> None:
-    service = await start(api_key="secret")
+    service = await start(api_keys="secret")
     page = await service.http.get("/openapi.json")
     answers = {
         path: (await service.http.request(method.upper(), path)).status_code

@@ -132,7 +132,7 @@ async def test_something_else_listens(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 async def test_a_key_is_asked_for(start: Start, capsys: pytest.CaptureFixture[str]) -> None:
-    service = await start(ScriptedJudge(SCRIPT), api_key="open sesame", hold__settle=0.1)
+    service = await start(ScriptedJudge(SCRIPT), api_keys="open sesame", hold__settle=0.1)
     http, own = service.listening.grpc or "", f"http://{service.listening.http}"
     environment = {"SEER_API_KEY": "open sesame"}
 

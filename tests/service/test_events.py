@@ -530,7 +530,7 @@ async def test_what_is_no_json_is_refused(
 
 
 async def test_a_key_is_asked_for(start: Start) -> None:
-    service = await start(api_key="secret")
+    service = await start(api_keys="secret")
     answers = [
         await service.http.post("/v1/log", json=EVENT),
         await service.http.post("/v1/evaluate", json=EVENT),

@@ -27,6 +27,7 @@ COMMANDS = (
     "evaluate",
     "harness",
     "inspect",
+    "key",
     "prompt",
     "serve",
 )

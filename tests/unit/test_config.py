@@ -43,6 +43,12 @@ def test_flags_win_over_the_environment_and_that_over_the_file(tmp_path: Path) -
         ("sample_rate: 2", "sample_rate: Input should be less than or equal to 1"),
         ("hold: {seconds: 5, task_wait: 5}", "must be shorter than seconds (5 s)"),
         ("forward: ftp://x", "'ftp://x' is no http:// or https:// URL"),
+        ("forward: {url: 'http://x', client_key: k.pem}", "client_key go together"),
+        ("tls: {certificate: c.pem}", "tls.key: Field required"),
+        ("redact: {patterns: ['(']}", "'(' is no regular expression"),
+        ("redact: {function: redact}", "is written module:function"),
+        ("payload: shrink", "payload: Input should be 'keep', 'cut' or 'drop'"),
+        ("limits: {connections: 0}", "limits.connections: Input should be"),
         ("resolver: texts.example.org", "is no http:// or https:// URL"),
         ("resolver: {timeout: 3}", "resolver.url: Field required"),
         ("resolver: http://x\nhold: 8", "resolver.timeout (5 s), after the longer of"),
@@ -106,6 +112,8 @@ def test_exporter_headers_are_read_and_masked(tmp_path: Path) -> None:
         "SEER_API_KEY": "s3cret",
     }
     loaded = config(tmp_path, None, environment)
+
+    assert ["s3cret"] == [key.get_secret_value() for key in loaded.api_keys]
 
     assert loaded.forward is not None
     assert "Bearer s3cret" == loaded.forward.headers["authorization"].get_secret_value()

@@ -2,18 +2,24 @@
 
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
-from urllib.parse import urlsplit
 
 from platformdirs import user_state_path
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    SecretStr,
-    model_validator,
-)
+from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
+from seer_otel.config.guarding import Redact, Tls
+from seer_otel.config.values import (
+    STRICT,
+    Address,
+    Headers,
+    Key,
+    Names,
+    Url,
+    Visible,
+    is_http,
+    off,
+    one_or_more,
+    shown,
+)
 from seer_otel.judge.budget import Allowance
 from seer_otel.judge.calls import Price
 from seer_otel.judge.select import JudgeSettings
@@ -21,47 +27,23 @@ from seer_otel.judge.select import JudgeSettings
 Protocol = Literal["grpc", "http/protobuf"]
 
 
-def _off(value: object) -> object:
-    # YAML reads a bare `off` as false.
-    return None if value in ("off", False) else value
-
-
-def _address(value: object) -> object:
-    value = _off(value)
-    if value is None:
-        return None
-    host, colon, port = str(value).rpartition(":")
-    if not colon or not host or not port.isdigit() or int(port) > 65535:
-        raise ValueError(f"{value!r} is no HOST:PORT (such as 127.0.0.1:4317), nor off")
-    return str(value)
-
-
-Address = Annotated[str | None, BeforeValidator(_address)]
-
-
-def _names(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    return [name for part in value.split(",") if (name := part.strip())]
-
-
-Names = Annotated[list[str], BeforeValidator(_names)]
-"""A list of names, or one text with commas between them."""
-
-
 class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = STRICT
 
 
 class Forward(_Section):
     """Where spans go next."""
 
-    url: Annotated[str | None, BeforeValidator(_off)] = None
+    url: Annotated[Url | None, BeforeValidator(off)] = None
     """Base URL, or `off`: judge and keep records only."""
     protocol: Protocol = "grpc"
-    headers: dict[str, SecretStr] = {}
+    headers: Headers = {}
     certificate: Path | None = None
     """CA certificates in PEM, for a next hop with TLS."""
+    client_certificate: Path | None = None
+    """In PEM, for a next hop that wants to know who comes."""
+    client_key: Path | None = None
+    """Private key of the client certificate, in PEM."""
     compression: Literal["gzip", "none"] = "none"
     timeout: float = Field(10.0, gt=0)
     """Seconds for one attempt."""
@@ -70,10 +52,10 @@ class Forward(_Section):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.url is not None:
-            parts = urlsplit(self.url if "://" in self.url else f"http://{self.url}")
-            if parts.scheme not in ("http", "https") or not parts.hostname:
-                raise ValueError(f"{self.url!r} is no http:// or https:// URL")
+        if self.url and not is_http(self.url if "://" in self.url else f"http://{self.url}"):
+            raise ValueError(f"{shown(self.url)!r} is no http:// or https:// URL")
+        if (self.client_certificate is None) != (self.client_key is None):
+            raise ValueError("client_certificate and client_key go together")
         return self
 
 
@@ -108,8 +90,8 @@ class JudgeConfig(_Section):
     kind: str = "auto"
     """`auto` (openai where a model is set, else local), `openai`, `local` or `replay:FILE`."""
     model: str | None = None
-    base_url: str | None = None
-    api_key: SecretStr | None = None
+    base_url: Url | None = None
+    api_key: Visible | None = None
     timeout: float = Field(30.0, gt=0)
     """Seconds for one call."""
     concurrency: int = Field(8, ge=1)
@@ -175,10 +157,10 @@ class Hold(_Section):
 class ResolverConfig(_Section):
     """Where the texts of documents that came as ids alone are looked up."""
 
-    url: str
+    url: Url
     timeout: float = Field(5.0, gt=0)
     """Seconds for all the ids of one retrieval."""
-    headers: dict[str, SecretStr] = {}
+    headers: Headers = {}
     batch: int = Field(100, ge=1)
     """Ids in one request."""
     cache: int = Field(16_000_000, ge=0)
@@ -186,9 +168,8 @@ class ResolverConfig(_Section):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        parts = urlsplit(self.url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(f"{self.url!r} is no http:// or https:// URL")
+        if not is_http(self.url):
+            raise ValueError(f"{shown(self.url)!r} is no http:// or https:// URL")
         return self
 
 
@@ -215,6 +196,8 @@ class Limits(_Section):
 
     request_bytes: int = Field(64 * 1024 * 1024, ge=1024)
     """Before and after decompression."""
+    connections: int = Field(1_000, ge=1)
+    """Of one listener, at once."""
     passages_per_call: int = Field(50, ge=1)
     characters_per_passage: int = Field(4_000, ge=1)
     """Longer passages are counted as several towards one call."""
@@ -245,13 +228,21 @@ class Config(_Section):
     metric_keys: list[str] = []
     """Metadata keys that label the score histograms; each value set is bounded."""
     data_dir: Path = Field(default_factory=lambda: user_state_path("seer-otel"))
-    api_key: SecretStr | None = None
-    """Key that clients must present as a bearer token; none is needed on loopback."""
+    api_keys: Annotated[list[Key], BeforeValidator(one_or_more)] = []
+    """Clients must show one of these, if there are any; they are kept as hashes."""
+    api_keys_file: Path | None = None
+    """More of them, one a line; read again when it changes."""
+    open: bool = False
+    """Whether to listen on an address that others reach, and ask for no key."""
+    tls: Tls | None = None
+    redact: Redact = Redact()
+    payload: Literal["keep", "cut", "drop"] = "keep"
+    """What becomes of the documents on retrieval spans that go on."""
     shutdown: Shutdown = Shutdown()
     limits: Limits = Limits()
-    logs_endpoint: str | None = None
+    logs_endpoint: Url | None = None
     """OTLP/HTTP endpoint for evaluation log records."""
-    metrics_endpoint: str | None = None
+    metrics_endpoint: Url | None = None
     """OTLP/HTTP endpoint for the service's own metrics."""
 
     @model_validator(mode="after")

@@ -1,6 +1,7 @@
 """Where settings come from: one YAML file < environment < flags, each with its name in errors."""
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,12 @@ ENVIRONMENT: Mapping[str, str] = {
     "SEER_RESOLVER_URL": "resolver.url",
     "SEER_HOLD": "hold.seconds",
     "SEER_DATA_DIR": "data_dir",
-    "SEER_API_KEY": "api_key",
+    "SEER_API_KEY": "api_keys",
+    "SEER_API_KEYS_FILE": "api_keys_file",
+    "SEER_OPEN": "open",
+    "SEER_TLS_CERTIFICATE": "tls.certificate",
+    "SEER_TLS_KEY": "tls.key",
+    "SEER_TLS_CLIENT_CA": "tls.client_ca",
     "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": "logs_endpoint",
     "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "metrics_endpoint",
 }
@@ -43,11 +49,22 @@ FLAGS: Mapping[str, str] = {
     "sample_rate": "--sample-rate",
     "hold.seconds": "--hold",
     "data_dir": "--data-dir",
+    "open": "--open",
 }
 """Setting to the flag that says it, for messages."""
 
 _SECTIONS = frozenset(
-    {"forward", "judge", "resolver", "hold", "trace_results", "shutdown", "limits"},
+    {
+        "forward",
+        "judge",
+        "resolver",
+        "hold",
+        "trace_results",
+        "tls",
+        "redact",
+        "shutdown",
+        "limits",
+    },
 )
 _SHORT = {
     "forward": "forward.url",
@@ -82,6 +99,10 @@ def load(
         origin[name] = source
         if name == "forward.url":
             _set(settings, "forward.complete", source == "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+    if "forward.url" not in origin and all(
+        source.startswith("OTEL_") for name, source in origin.items() if name.startswith("forward.")
+    ):
+        settings.pop("forward", None)  # headers and certificates alone are no next hop
     try:
         return Config.model_validate(settings)
     except ValidationError as error:
@@ -96,12 +117,22 @@ def _from_file(file: Path | None) -> Iterator[tuple[str, Any, str]]:
     except OSError as error:
         raise ConfigError(f"{file}: {error.strerror or error}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file}: no YAML: {' '.join(str(error).split())}") from None
+        raise ConfigError(f"{file}: no YAML: {_unreadable(error)}") from None
     if content is None:
         return
     if not isinstance(content, dict):
         raise ConfigError(f"{file}: the file must hold settings by name")
     yield from _flatten(content, "", str(file))
+
+
+def _unreadable(error: yaml.YAMLError | UnicodeDecodeError) -> str:
+    """Say what is wrong and where, without the line itself: it may hold a key."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"{error.reason} at byte {error.start}"
+    mark = getattr(error, "problem_mark", None)
+    where = f" in line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
+    problem = getattr(error, "problem", None) or "it cannot be read"
+    return re.sub("'[^'<]{2,}'", "'…'", problem) + where
 
 
 def _flatten(content: dict[Any, Any], prefix: str, source: str) -> Iterator[tuple[str, Any, str]]:
@@ -127,8 +158,9 @@ def _next_hop(environment: Mapping[str, str]) -> Iterator[tuple[str, Any, str]]:
         yield "forward.url", *endpoint
     if protocol := variable("PROTOCOL"):
         yield "forward.protocol", *protocol
-    if certificate := variable("CERTIFICATE"):
-        yield "forward.certificate", *certificate
+    for suffix in ("CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY"):
+        if file := variable(suffix):
+            yield f"forward.{suffix.lower()}", *file
     if compression := variable("COMPRESSION"):
         yield "forward.compression", *compression
     if headers := variable("HEADERS"):

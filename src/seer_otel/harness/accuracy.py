@@ -172,7 +172,7 @@ def run(files: Iterable[str | Path], config: Config) -> Accuracy:
     print(description, file=sys.stderr, flush=True)
     questions = [record for record in records if isinstance(record, Question)]
     candidates = [Candidate(question.retrieval, from_event=True) for question in questions]
-    limits = Limits(**config.limits.model_dump(exclude={"request_bytes"}))
+    limits = Limits(**config.limits.model_dump(exclude={"request_bytes", "connections"}))
     outcomes = asyncio.run(judged(candidates, judge, limits, config.judge))
     return Accuracy(
         judge=judge.name,

@@ -127,7 +127,7 @@ def _progress() -> Progress:
 
 
 def _limits(config: Config) -> Limits:
-    return Limits(**config.limits.model_dump(exclude={"request_bytes"}))
+    return Limits(**config.limits.model_dump(exclude={"request_bytes", "connections"}))
 
 
 def _recording(report: Report, limits: Limits) -> Recording:

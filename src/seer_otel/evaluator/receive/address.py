@@ -2,6 +2,7 @@
 
 import os
 import socket
+from ipaddress import ip_address
 
 from seer_otel.errors import ConfigError
 
@@ -25,3 +26,13 @@ def listen(address: str, flag: str) -> socket.socket:
         raise ConfigError(
             f"cannot listen on {address}: {what}; give another with {flag} HOST:PORT, or {flag} off"
         ) from None
+
+
+def is_loopback(address: str) -> bool:
+    """Whether HOST:PORT is reached from this machine alone; a name must mean nothing else."""
+    host = address.rpartition(":")[0].strip("[]")
+    try:
+        found = {str(info[4][0]).partition("%")[0] for info in socket.getaddrinfo(host, None)}
+    except OSError:
+        return False
+    return all(ip_address(one).is_loopback for one in found)

@@ -13,10 +13,11 @@ from seer_otel.dialects.values import identifier, parse_json
 from seer_otel.errors import Undecodable
 from seer_otel.evaluator.event_span import Logged, logged
 from seer_otel.evaluator.events import Events, Receipt
-from seer_otel.evaluator.receive import guard, openapi, schema
+from seer_otel.evaluator.receive import openapi, schema
 from seer_otel.evaluator.receive.answers import Unsupported, answer
 from seer_otel.evaluator.receive.bodies import apart, body_of, media_type
 from seer_otel.evaluator.receive.faults import Invalid
+from seer_otel.evaluator.receive.gate import Gate
 
 JSON = "application/json"
 
@@ -31,7 +32,7 @@ class EventRoutes:
     def __init__(
         self,
         events: Events,
-        gate: guard.Gate,
+        gate: Gate,
         clock: Clock,
         refused: Callable[[str], None],
         max_bytes: int,

@@ -1,32 +1,32 @@
-"""What a request must show, and how large it may be."""
+"""How large a body may become."""
 
-import hmac
+import asyncio
 import zlib
+from typing import Final
 
 from seer_otel.errors import TooLarge, Undecodable
-from seer_otel.evaluator.receive.answers import Unauthenticated
+
+OFF_LOOP_BYTES: Final = 16 * 1024
+"""Packed bodies above are unpacked in a thread: they may be a thousand times as large."""
+
+_GZIP: Final = b"\x1f\x8b"
 
 
-class Gate:
-    """Checks the bearer key, where one is configured."""
+async def unpacked(body: bytes, limit: int) -> bytes:
+    """
+    Return a protobuf body, unpacked where it is gzip: no message begins with the bytes of that.
 
-    def __init__(self, api_key: str | None) -> None:
-        self._expected = None if api_key is None else f"Bearer {api_key}".encode()
+    Raises:
+        TooLarge, Undecodable: As `gunzip`.
+    """
+    return await gunzip_apart(body, limit) if body.startswith(_GZIP) else body
 
-    def check(self, authorization: str | None) -> None:
-        """
-        Compare in constant time.
 
-        Raises:
-            Unauthenticated: There is no key, or not the right one.
-        """
-        if self._expected is None:
-            return
-        given = (authorization or "").encode("utf-8", "surrogateescape")
-        if not hmac.compare_digest(self._expected, given):
-            raise Unauthenticated(
-                "this evaluator wants the header `authorization: Bearer <SEER_API_KEY>`"
-            )
+async def gunzip_apart(body: bytes, limit: int) -> bytes:
+    """Decompress, in a thread where that may take long."""
+    if len(body) > OFF_LOOP_BYTES:
+        return await asyncio.to_thread(gunzip, body, limit)
+    return gunzip(body, limit)
 
 
 def gunzip(body: bytes, limit: int) -> bytes:
