@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime

@@ -17,8 +17,8 @@ def statements(text: str) -> tuple[str, ...]:
     """
     Break a text into statements, in its own words: sentences, lines, and clauses at semicolons.
 
-    The same text has the same statements, whoever judges them. What holds no letter or digit is none; a
-    statement that is there twice counts once.
+    The same text has the same statements, whoever judges them. What holds no letter or digit is
+    none; a statement that is there twice counts once.
     """
     lines = (_BULLET.sub("", line) for line in text.splitlines())
     tidied = (" ".join(piece.split()) for line in lines for piece in _pieces(line))
