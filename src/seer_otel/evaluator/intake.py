@@ -153,7 +153,9 @@ class Intake:
         try:
             return await self._onward.relay(signal, body)
         except NextHopRefused as refusal:
-            raise Undecodable(f"the next hop refused it: {refusal}") from None
+            # Its words are for the operator; of its code the client may know.
+            code = str(refusal).partition(":")[0]
+            raise Undecodable(f"the next hop refused it ({code})") from None
 
     async def _traces(self, body: bytes, *, copies: bool) -> bytes:
         envelope = Envelope.open(body)

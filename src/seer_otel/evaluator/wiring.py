@@ -37,6 +37,7 @@ from seer_otel.judge.layout import Limits
 from seer_otel.judge.protocol import Judge
 from seer_otel.judge.select import open_judge
 
+_CERTIFICATES = {"certificate", "client_certificate", "client_key"}
 STUCK_S = 60.0
 """A write that takes longer is no sign of life."""
 
@@ -226,7 +227,10 @@ def _metric_reader(config: Config) -> PeriodicExportingMetricReader | None:
 def _log_shipper(config: Config, telemetry: Telemetry, health: Health) -> LogShipper | None:
     if not config.logs_endpoint:
         return None
-    endpoint = connect(Forward(url=config.logs_endpoint, protocol="http/protobuf", complete=True))
+    told = {"url": config.logs_endpoint, "protocol": "http/protobuf", "complete": True}
+    if config.forward is not None:  # the same certificates; headers are the next hop's own
+        told |= config.forward.model_dump(include=_CERTIFICATES)
+    endpoint = connect(Forward.model_validate(told))
     return LogShipper(endpoint, telemetry, health.pulse("logs"))
 
 

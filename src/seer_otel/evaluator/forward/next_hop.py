@@ -22,6 +22,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from seer_otel.config import Forward
 from seer_otel.errors import NextHopBusy, NextHopRefused
+from seer_otel.evaluator.forward import trust
 
 Signal = Literal["traces", "metrics", "logs"]
 
@@ -134,6 +135,7 @@ class GrpcNextHop:
     """OTLP over gRPC."""
 
     def __init__(self, config: Forward) -> None:
+        self._config = config
         host, port, secure = address_of(config.url or "")
         self._address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         self._timeout = config.timeout
@@ -152,9 +154,8 @@ class GrpcNextHop:
             ("grpc.enable_http_proxy", 0),
         ]
         if secure:
-            roots = config.certificate.read_bytes() if config.certificate else None
             self._channel = grpc.aio.secure_channel(
-                self._address, grpc.ssl_channel_credentials(roots), options, compression
+                self._address, trust.for_grpc(config), options, compression
             )
         else:
             self._channel = grpc.aio.insecure_channel(self._address, options, compression)
@@ -179,7 +180,8 @@ class GrpcNextHop:
         except grpc.aio.AioRpcError as error:
             if spans and error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
                 self._patience.ran_out()
-            raise _from_code(error) from None
+            said = trust.without_secrets(error.details() or "", self._config)
+            raise _from_code(error, said) from None
         return Taken(response)
 
     async def aclose(self) -> None:
@@ -187,8 +189,8 @@ class GrpcNextHop:
         await self._channel.close()
 
 
-def _from_code(error: grpc.aio.AioRpcError) -> NextHopBusy | NextHopRefused:
-    message = f"{error.code().name}: {error.details()}"[:200]
+def _from_code(error: grpc.aio.AioRpcError, said: str) -> NextHopBusy | NextHopRefused:
+    message = f"{error.code().name}: {said}"[:200]
     delay = _retry_delay(error)
     exhausted = error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
     if error.code() in RETRYABLE_CODES or (exhausted and delay is not None):
@@ -215,6 +217,7 @@ class HttpNextHop:
     """OTLP over HTTP, protobuf."""
 
     def __init__(self, config: Forward) -> None:
+        self._config = config
         url = config.url or ""
         self._url = (url if "://" in url else f"http://{url}").rstrip("/")
         self._complete = config.complete or self._url.endswith("/v1/traces")
@@ -226,7 +229,7 @@ class HttpNextHop:
         self._client = httpx.AsyncClient(
             timeout=None,  # the attempt has one
             trust_env=False,
-            verify=str(config.certificate) if config.certificate else True,
+            verify=trust.for_http(config),
             headers={
                 **{k: v.get_secret_value() for k, v in config.headers.items()},
                 "content-type": "application/x-protobuf",
@@ -258,7 +261,8 @@ class HttpNextHop:
                 self._patience.ran_out()
             raise NextHopBusy(f"no answer within {timeout:g} s", 0.0) from None
         except httpx.HTTPError as error:
-            raise NextHopBusy(f"{type(error).__name__}: {error}"[:200], 0.0) from None
+            said = trust.without_secrets(str(error), self._config)
+            raise NextHopBusy(f"{type(error).__name__}: {said}"[:200], 0.0) from None
         if response.is_success:
             return Taken(response.content)
         message = f"HTTP {response.status_code}"
