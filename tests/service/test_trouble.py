@@ -18,7 +18,7 @@ from seer_otel.evaluator.telemetry import metrics
 from seer_otel.testing import ScriptedJudge
 from tests.service.backend import Backend, backend
 from tests.service.conftest import Start, running
-from tests.service.spans import SCRIPT, TASK, attributes, event, request, retrieval, span
+from tests.service.spans import SCRIPT, TASK, TRACE, attributes, event, request, retrieval, span
 
 UNAVAILABLE = grpc.StatusCode.UNAVAILABLE
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
@@ -158,6 +158,77 @@ async def test_a_late_task_is_judged_once_and_goes_on_a_carrier(start: Start) ->
 
     assert "ancestor" == event(carrier, "task")["seer.task_source"]
     assert 2 == event(carrier, "task")["seer.requirements.total"]
+
+
+async def test_a_late_task_brings_another_result_of_its_trace(start: Start) -> None:
+    service = await start(hold__task_wait=0.2, hold__settle=0.1, trace_results__idle=0.2)
+    await service.send(
+        request(retrieval(2, parent=1, task=None, subquery="Who directed Inception?"))
+    )
+    await service.backend.until(lambda: len(service.backend.named("seer.evaluation")) == 1)
+    await service.send(request(span(1, "ask", input__value=TASK)))
+    await service.backend.until(lambda: len(service.backend.named("seer.evaluation")) == 2)
+    first, second = (event(s, "trace") for s in service.backend.named("seer.evaluation"))
+
+    assert ("query", None) == (first["seer.task_source"], first.get("seer.supersedes"))
+    assert "ancestor" == second["seer.task_source"]
+    assert (2).to_bytes(8, "big").hex() == second["seer.supersedes"]
+
+
+async def test_a_later_final_context_brings_another_result_of_its_trace(start: Start) -> None:
+    service = await start(trace_results__idle=0.2)
+    await service.send(request(retrieval(2), span(1, "root")))
+    await service.backend.until(lambda: len(service.backend.named("seer.evaluation")) == 1)
+    await service.send(request(retrieval(3, end_ms=300_000, seer__is_final_context=True)))
+    await service.backend.until(lambda: len(service.backend.named("retrieval")) == 2)
+    final = service.backend.named("retrieval")[-1]
+
+    assert (2).to_bytes(8, "big").hex() == event(final, "trace")["seer.supersedes"]
+
+
+async def test_a_retrieval_around_one_that_is_judged_already_is_nested(start: Start) -> None:
+    service = await start(hold__settle=0.1, trace_results__send="marked")
+    await service.send(request(retrieval(4, parent=3)))
+    await service.backend.until(lambda: len(service.backend.spans) == 1)
+    await service.send(request(span(3, parent=2), retrieval(2, parent=1), span(1, "root")))
+    await service.backend.until(lambda: len(service.backend.named("retrieval")) == 2)
+    inner, outer = (attributes(s) for s in service.backend.named("retrieval"))
+
+    assert "scored" == inner["seer.evaluated"]
+    assert ("skipped", "nested") == (outer["seer.evaluated"], outer["seer.skip_reason"])
+
+
+async def test_a_span_that_first_came_without_its_documents_is_judged(start: Start) -> None:
+    service = await start()
+    await service.send(request(span(2, "step", input__value=TASK)))
+    await service.send(request(retrieval(2)))
+    await service.backend.until(lambda: len(service.backend.named("retrieval")) == 1)
+    (judged,) = service.backend.named("retrieval")
+
+    assert "scored" == attributes(judged)["seer.evaluated"]
+
+
+async def test_a_root_that_says_it_is_sampled_may_come_first(start: Start) -> None:
+    service = await start(sample_rate=0.0, trace_results__send="marked")
+    root = span(1, "ask", input__value=TASK, seer__sampled=True)
+    await service.send(request(root))
+    await service.send(request(retrieval(2, parent=1, task=None, subquery="?", seer__sampled=True)))
+    await service.backend.until(lambda: len(service.backend.named("retrieval")) == 1)
+    (judged,) = service.backend.named("retrieval")
+
+    assert "ancestor" == event(judged, "task")["seer.task_source"]
+
+
+@pytest.mark.parametrize("parent", [bytes(8), TRACE])
+async def test_a_root_whose_parent_is_no_span_is_a_root(start: Start, parent: bytes) -> None:
+    service = await start(hold__settle=0.1, trace_results__send="marked")
+    root = span(1, "root")
+    root.parent_span_id = parent
+    await service.send(request(retrieval(2, parent=9, task=None, subquery=TASK), root))
+    await service.backend.until(lambda: len(service.backend.named("retrieval")) == 1)
+    (judged,) = service.backend.named("retrieval")
+
+    assert "scored" == attributes(judged)["seer.evaluated"]
 
 
 async def test_a_retrieval_inside_another_is_judged_with_it(start: Start) -> None:

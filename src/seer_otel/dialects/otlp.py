@@ -138,13 +138,10 @@ def span_from_proto(
     span: trace_pb2.Span, *, resource: Mapping[str, Any], scope_name: str, scope_version: str
 ) -> Span:
     """Decode one span."""
-    parent = span.parent_span_id
-    # Some tracers write zeros, or the trace's own id, where there is no parent.
-    has_parent = any(parent) and parent != span.trace_id
     return Span(
         trace_id=span.trace_id.hex(),
         span_id=span.span_id.hex(),
-        parent_span_id=parent.hex() if has_parent else None,
+        parent_span_id=parent_of(span.parent_span_id, span.trace_id),
         name=span.name,
         start_ns=span.start_time_unix_nano,
         end_ns=span.end_time_unix_nano,
@@ -160,6 +157,11 @@ def span_from_proto(
         scope_version=scope_version,
         resource=resource,
     )
+
+
+def parent_of(parent: bytes, trace_id: bytes) -> str | None:
+    """Return a parent's id; some tracers write zeros, or the trace's id, where there is none."""
+    return parent.hex() if any(parent) and parent != trace_id else None
 
 
 def decode_attributes(attributes: Iterable[KeyValue]) -> dict[str, Any]:

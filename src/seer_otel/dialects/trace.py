@@ -5,7 +5,7 @@ One retrieval often shows as several nested spans, and the user's question is on
 them. Both can be told only from the trace.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -16,7 +16,16 @@ from seer_otel.dialects.node import Node, node
 from seer_otel.dialects.reading import Reading, Reason
 from seer_otel.retrieval import Retrieval, TaskSource
 
-__all__ = ["Node", "Resolution", "TraceReading", "is_settled", "node", "resolve", "retrieval"]
+__all__ = [
+    "Node",
+    "Resolution",
+    "TraceReading",
+    "is_settled",
+    "is_within",
+    "node",
+    "resolve",
+    "retrieval",
+]
 
 Status = Literal["retrieval", "empty", "not_evaluable", "nested"]
 """`retrieval` and `empty` (a real empty result) are judged."""
@@ -123,14 +132,31 @@ def is_settled(span_id: str, nodes: Mapping[str, Node]) -> bool:
         span_id: The span to start from.
         nodes: Nodes of its trace by span id.
     """
-    seen: set[str] = set()
-    current: str | None = span_id
-    while current is not None and current not in seen:
-        if current not in nodes:
-            return False
-        seen.add(current)
-        current = nodes[current].parent_span_id
-    return True
+    return all(above in nodes for above in (span_id, *_links_above(span_id, nodes)))
+
+
+def is_within(span_id: str, outer_id: str, nodes: Mapping[str, Node]) -> bool:
+    """
+    Whether a span lies below another one, as far as the links between them are there.
+
+    Args:
+        span_id: The inner span.
+        outer_id: The outer one.
+        nodes: Nodes of their trace by span id.
+    """
+    return outer_id != span_id and outer_id in _links_above(span_id, nodes)
+
+
+def _links_above(span_id: str, nodes: Mapping[str, Node]) -> Iterator[str]:
+    """Return the ids above a span, the nearest first, up to one that is not there."""
+    seen = {span_id}
+    while (node := nodes.get(span_id)) is not None:
+        parent = node.parent_span_id
+        if parent is None or parent in seen:
+            return
+        yield parent
+        seen.add(parent)
+        span_id = parent
 
 
 def _distinct(nodes: Iterable[Node]) -> dict[str, Node]:

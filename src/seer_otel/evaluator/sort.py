@@ -15,7 +15,7 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1 import trace_pb2
 
 from seer_otel import dialects, semconv
-from seer_otel.dialects import DIALECTS, Dialect, otlp, trace
+from seer_otel.dialects import DIALECTS, Dialect, otlp, trace, values
 from seer_otel.dialects.span import Span
 from seer_otel.evaluator.envelope import Enclosed, Envelope, Head, Place, head
 
@@ -43,6 +43,8 @@ class Sorted:
     retrievals: list[Found] = field(default_factory=list)
     nodes: list[trace.Node] = field(default_factory=list)
     """Of traces that are wanted, retrievals included; bare ids where nothing was decoded."""
+    sampled: set[str] = field(default_factory=set)
+    """Ids of traces that a span says are judged: its retrievals may come in a later request."""
     unreadable: int = 0
     """Candidates that could not be decoded; they pass as they came."""
     evaluated_before: int = 0
@@ -68,7 +70,8 @@ def sort(
         if _CANDIDATE.search(span):
             node = _decode(envelope, place, span, found, dialects)
         heads.append((ids, node))
-    interesting = {f.node.trace_id: True for f in found.retrievals}
+    with_retrievals = (retrieval.node.trace_id for retrieval in found.retrievals)
+    interesting = dict.fromkeys((*found.sampled, *with_retrievals), True)
     for ids, node in heads:
         trace_id = ids.trace_id.hex()
         if trace_id not in interesting:
@@ -89,6 +92,8 @@ def _decode(
     if _EVALUATED.search(span) and dialects.is_evaluated(decoded):
         found.evaluated_before += 1
         return None
+    if values.flag(decoded.attributes.get(semconv.SAMPLED)):
+        found.sampled.add(decoded.trace_id)
     node = trace.node(decoded, known)
     if node.reading is not None:
         found.retrievals.append(Found(place, span, node))
@@ -115,5 +120,5 @@ def _bare(ids: Head) -> trace.Node:
     return trace.Node(
         trace_id=ids.trace_id.hex(),
         span_id=ids.span_id.hex(),
-        parent_span_id=ids.parent_span_id.hex() or None,
+        parent_span_id=otlp.parent_of(ids.parent_span_id, ids.trace_id),
     )

@@ -22,6 +22,8 @@ from seer_otel.verdict import Evaluation, Verdict
 
 LATE_BYTES = 64 * 1024 * 1024
 """Text of retrievals kept for a task that may come after them."""
+_BESIDES = 1_024
+"""Bytes that a kept retrieval takes besides its text."""
 
 
 class Hops:
@@ -117,16 +119,22 @@ class Hops:
                 )
 
     def judged_late(self, trace: Trace, span_id: str, verdict: Verdict) -> Outgoing:
-        """Put a late task's evaluation in the place of the first one; return its carrier."""
+        """
+        Put a late task's evaluation in the place of the first one; return its carrier.
+
+        Where the trace's result was made of the first one, another comes along.
+        """
         judged = trace.judged[span_id]
         evaluation = verdict.of("task") or judged.hop.evaluation
         judged = replace(judged, hop=replace(judged.hop, evaluation=evaluation))
         trace.judged[span_id] = judged
         verdict = with_new_requirements(verdict, new_requirements(trace.hops, judged.hop))
+        if trace.result_of == span_id:
+            verdict = Verdict((*verdict.evaluations, self._result(trace, judged)))
         return self._writer.beside(judged.skeleton, verdict, {})
 
     def _keep_for_late_task(self, node: Node, retrieval: Retrieval) -> None:
-        size = sum(len(passage.text or "") for passage in retrieval.context)
+        size = _BESIDES + sum(len(passage.text or "") for passage in retrieval.context)
         self._late[_key(node)] = retrieval, size
         self._late_bytes += size
         while self._late_bytes > LATE_BYTES:

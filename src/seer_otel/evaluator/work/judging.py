@@ -215,11 +215,17 @@ class Judging:
                 item.node = await self._assessing.with_texts(item.node)
                 trace.put(item.node)
                 resolution = trace.resolution(item.node.span_id)
-            if resolution.status in ("retrieval", "empty"):
+            is_event = item.node.record_id is not None
+            if resolution.status == "nested" or (
+                resolution.judged and not is_event and trace.came_too_late(item.node.span_id)
+            ):
+                await self._leave_unscored(item, "nested")
+            elif resolution.judged:
+                if not is_event:
+                    trace.begun.add(item.node.span_id)
                 await self._judge(item, trace, reading.retrieval(item.node, resolution))
             else:
-                reason = "nested" if resolution.status == "nested" else resolution.reason
-                await self._leave_unscored(item, reason or "no_content")
+                await self._leave_unscored(item, resolution.reason or "no_content")
         except Exception as error:
             log.error(
                 "a retrieval could not be judged (%s); it leaves without scores", whereabouts(error)
@@ -257,6 +263,7 @@ class Judging:
         try:
             verdict = await judging
         except BudgetSpent as spent:
+            trace.begun.discard(item.node.span_id)
             await self._leave_unscored(item, spent.reason)
             return
         trace.open.discard(item.node.span_id)

@@ -45,24 +45,25 @@ class Trace:
     nodes: dict[str, Node] = field(default_factory=dict)
     open: set[str] = field(default_factory=set)
     """Span ids of retrievals that are in the hold, not judged yet."""
+    begun: set[str] = field(default_factory=set)
+    """Span ids of retrievals whose judging has begun; less those of events, nested in nothing."""
     judged: dict[str, Judged] = field(default_factory=dict)
     """By span id."""
     result_of: str | None = None
     """Span id of the retrieval whose scores went out as the trace's result."""
     has_root: bool = False
     """Whether a span without parent came."""
-    _changed: asyncio.Event = field(default_factory=asyncio.Event)
-
     characters: int = 0
     """Of the texts of its nodes."""
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def add(self, node: Node) -> None:
-        """Remember a node, less its content; a bare one never replaces one that was read."""
+        """Remember a node, less its content; one that says less never replaces another."""
         self.has_root = self.has_root or node.parent_span_id is None
         known = self.nodes.get(node.span_id)
         if known is None and node.reading is None and len(self.nodes) >= MAX_NODES_OF_TRACE:
             return
-        if known is None or (known.reading is None and known.input is None):
+        if known is None or _says_more(node, known):
             self.put(node)
 
     def put(self, node: Node) -> None:
@@ -92,6 +93,10 @@ class Trace:
     def is_complete_above(self, span_id: str) -> bool:
         """Whether nothing more can come that encloses this span."""
         return reading.is_settled(span_id, self.nodes)
+
+    def came_too_late(self, span_id: str) -> bool:
+        """Whether a retrieval encloses one that is judged without it."""
+        return any(reading.is_within(inner, span_id, self.nodes) for inner in self.begun)
 
     def waits_before(self, node: Node) -> bool:
         """Whether a retrieval that ended earlier is still to be judged."""
@@ -210,6 +215,12 @@ def without_content(node: Node) -> Node:
         return node
     lean = replace(reading, context=(), ground_truth=None, metadata={}, surroundings={})
     return replace(node, reading=lean)
+
+
+def _says_more(node: Node, known: Node) -> bool:
+    if known.reading is not None:
+        return False
+    return node.reading is not None or known.input is None
 
 
 def _characters(node: Node) -> int:
