@@ -25,6 +25,8 @@ class Backend:
     port: int = 0
     requests: list[tuple[str, bytes]] = field(default_factory=list)
     """Signal and body of each request that was taken."""
+    headers: list[dict[str, str]] = field(default_factory=list)
+    """Of the same requests."""
     answer: Callable[[ExportTraceServiceRequest], grpc.StatusCode | None] | None = None
     """The status to refuse a traces request with, where it says one."""
     response: bytes = b""
@@ -81,6 +83,7 @@ class Backend:
                 self.arrived.set()
                 await context.abort(refusal, "as told")
         self.requests.append((signal, body))
+        self.headers.append({k: str(v) for k, v in context.invocation_metadata() or ()})
         self.arrived.set()
         return self.response
 
