@@ -74,6 +74,18 @@ async def test_one_poison_span_becomes_a_dead_letter_and_its_neighbours_arrive(
     service.assert_accounted()
 
 
+async def test_more_than_a_receiver_takes_is_sent_in_parts(start: Start) -> None:
+    service = await start(trace_results__send="marked")
+    long = "x" * 500_000
+    spans = [span(n, text=long) for n in range(1, 11)] + [retrieval(n, text=long) for n in (11, 12)]
+    await service.send(request(*spans))
+    await service.backend.until(lambda: len(service.backend.spans) == len(spans))
+    sizes = [len(body) for _, body in service.backend.requests]
+
+    assert max(sizes) < 4 * 1024 * 1024 < sum(sizes)
+    assert {1} == set(service.backend.counts.values())
+
+
 async def test_what_a_partial_success_rejects_is_a_dead_letter(start: Start) -> None:
     service = await start()
     service.backend.response = ExportTraceServiceResponse(

@@ -11,6 +11,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from seer_otel.dialects import trace as reading
 from seer_otel.dialects.trace import Node, Resolution
@@ -198,11 +199,12 @@ class Traces:
             or self._nodes > self._max_nodes
             or self._characters > self._max_characters
         ):
-            source = self._ended or self._active
-            victim = next((t for t in source.values() if not t.open), None)
+            candidates = chain(self._ended.values(), self._active.values())
+            victim = next((t for t in candidates if not t.open), None)
             if victim is None:
                 return  # what is open is bounded by the hold
-            del source[victim.trace_id]
+            for traces in (self._ended, self._active):
+                traces.pop(victim.trace_id, None)
             self._nodes -= len(victim.nodes)
             self._characters -= victim.characters
             self.evicted += 1
