@@ -45,7 +45,7 @@ def to_protobuf(signal: Signal, body: bytes) -> bytes:
         _change_ids(tree)
         message = _REQUESTS[signal]()
         json_format.ParseDict(tree, message, ignore_unknown_fields=True)
-    except (ValueError, RecursionError, json_format.Error) as error:
+    except (ValueError, TypeError, AttributeError, RecursionError, json_format.Error) as error:
         raise Undecodable(f"the body is no OTLP/JSON of {signal}: {error}"[:300]) from None
     return message.SerializeToString()
 
