@@ -20,8 +20,8 @@ __all__ = [
     "Node",
     "Resolution",
     "TraceReading",
+    "above",
     "is_settled",
-    "is_within",
     "node",
     "resolve",
     "retrieval",
@@ -132,23 +132,17 @@ def is_settled(span_id: str, nodes: Mapping[str, Node]) -> bool:
         span_id: The span to start from.
         nodes: Nodes of its trace by span id.
     """
-    return all(above in nodes for above in (span_id, *_links_above(span_id, nodes)))
+    return all(known in nodes for known in (span_id, *above(span_id, nodes)))
 
 
-def is_within(span_id: str, outer_id: str, nodes: Mapping[str, Node]) -> bool:
+def above(span_id: str, nodes: Mapping[str, Node]) -> Iterator[str]:
     """
-    Whether a span lies below another one, as far as the links between them are there.
+    Return the ids above a span, the nearest first, up to one that is not there.
 
     Args:
-        span_id: The inner span.
-        outer_id: The outer one.
-        nodes: Nodes of their trace by span id.
+        span_id: The span to start from.
+        nodes: Nodes of its trace by span id.
     """
-    return outer_id != span_id and outer_id in _links_above(span_id, nodes)
-
-
-def _links_above(span_id: str, nodes: Mapping[str, Node]) -> Iterator[str]:
-    """Return the ids above a span, the nearest first, up to one that is not there."""
     seen = {span_id}
     while (node := nodes.get(span_id)) is not None:
         parent = node.parent_span_id

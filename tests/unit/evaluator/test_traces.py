@@ -1,8 +1,10 @@
 """What is remembered of traces stays bounded, however many are open."""
 
+from collections.abc import Iterable
+
 import pytest
 
-from seer_otel.dialects.trace import Node
+from seer_otel.dialects.trace import Node, Resolution, TraceReading
 from seer_otel.evaluator.work import traces
 from seer_otel.evaluator.work.traces import Traces
 
@@ -61,3 +63,33 @@ def test_a_trace_without_end_stops_growing(monkeypatch: pytest.MonkeyPatch) -> N
     view.note([node(1, span) for span in range(1, 100)], 1.0)
 
     assert 10 == len(view.of(f"{1:032x}", 1.0).nodes)
+
+
+def test_a_trace_is_read_once_for_all_that_came_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    readings = []
+
+    def resolve(nodes: Iterable[Node]) -> TraceReading:
+        readings.append(len(list(nodes)))
+        return TraceReading({f"{span:016x}": Resolution("retrieval") for span in range(1, 31)})
+
+    monkeypatch.setattr(traces.reading, "resolve", resolve)
+    view = Traces()
+    for number in (1, 11, 21):
+        view.note([node(1, span) for span in range(number, number + 10)], 1.0)
+        for span in range(number, number + 10):
+            view.of(f"{1:032x}", 1.0).resolution(f"{span:016x}")
+
+    assert [10, 20, 30] == readings
+
+
+def test_what_encloses_a_retrieval_under_judgement_comes_too_late() -> None:
+    trace = Traces().of(f"{1:032x}", 1.0)
+    trace.add(node(1, span=4, parent=3))
+    trace.begin(f"{4:016x}")
+    before = trace.came_too_late(f"{2:016x}")
+    trace.add(node(1, span=3, parent=2))
+
+    assert not before
+    assert trace.came_too_late(f"{2:016x}")
+    trace.give_up(f"{4:016x}")
+    assert not trace.came_too_late(f"{2:016x}")

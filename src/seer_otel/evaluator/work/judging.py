@@ -222,7 +222,7 @@ class Judging:
                 await self._leave_unscored(item, "nested")
             elif resolution.judged:
                 if not is_event:
-                    trace.begun.add(item.node.span_id)
+                    trace.begin(item.node.span_id)
                 await self._judge(item, trace, reading.retrieval(item.node, resolution))
             else:
                 await self._leave_unscored(item, resolution.reason or "no_content")
@@ -263,7 +263,7 @@ class Judging:
         try:
             verdict = await judging
         except BudgetSpent as spent:
-            trace.begun.discard(item.node.span_id)
+            trace.give_up(item.node.span_id)
             await self._leave_unscored(item, spent.reason)
             return
         trace.open.discard(item.node.span_id)

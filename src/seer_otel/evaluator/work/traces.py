@@ -9,7 +9,7 @@ it goes with the retrieval itself.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -46,8 +46,6 @@ class Trace:
     nodes: dict[str, Node] = field(default_factory=dict)
     open: set[str] = field(default_factory=set)
     """Span ids of retrievals that are in the hold, not judged yet."""
-    begun: set[str] = field(default_factory=set)
-    """Span ids of retrievals whose judging has begun; less those of events, nested in nothing."""
     judged: dict[str, Judged] = field(default_factory=dict)
     """By span id."""
     result_of: str | None = None
@@ -57,6 +55,12 @@ class Trace:
     characters: int = 0
     """Of the texts of its nodes."""
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
+    _begun: set[str] = field(default_factory=set)
+    """Span ids of retrievals whose judging has begun."""
+    _around: set[str] | None = None
+    """Ids of the spans around those; None where it is not known any more."""
+    _resolutions: Mapping[str, Resolution] | None = None
+    """As the nodes stand; None where it is not known any more."""
 
     def add(self, node: Node) -> None:
         """Remember a node, less its content; one that says less never replaces another."""
@@ -72,6 +76,7 @@ class Trace:
         known = self.nodes.get(node.span_id)
         self.characters += _characters(node) - (_characters(known) if known else 0)
         self.nodes[node.span_id] = without_content(node)
+        self._resolutions = self._around = None
 
     def changed(self) -> None:
         """Wake those who wait for something to happen in this trace."""
@@ -89,15 +94,30 @@ class Trace:
 
     def resolution(self, span_id: str) -> Resolution:
         """Read a retrieval in the light of what came of its trace so far."""
-        return reading.resolve(self.nodes.values()).resolutions[span_id]
+        if self._resolutions is None:
+            self._resolutions = reading.resolve(self.nodes.values()).resolutions
+        return self._resolutions[span_id]
 
     def is_complete_above(self, span_id: str) -> bool:
         """Whether nothing more can come that encloses this span."""
         return reading.is_settled(span_id, self.nodes)
 
+    def begin(self, span_id: str) -> None:
+        """Take note that a retrieval is being judged: what encloses it comes too late from now."""
+        self._begun.add(span_id)
+        if self._around is not None:
+            self._around.update(reading.above(span_id, self.nodes))
+
+    def give_up(self, span_id: str) -> None:
+        """Take note that a retrieval is not judged after all."""
+        self._begun.discard(span_id)
+        self._around = None
+
     def came_too_late(self, span_id: str) -> bool:
         """Whether a retrieval encloses one that is judged without it."""
-        return any(reading.is_within(inner, span_id, self.nodes) for inner in self.begun)
+        if self._around is None:
+            self._around = {a for inner in self._begun for a in reading.above(inner, self.nodes)}
+        return span_id in self._around
 
     def waits_before(self, node: Node) -> bool:
         """Whether a retrieval that ended earlier is still to be judged."""
