@@ -72,7 +72,7 @@ def test_a_trace_is_read_once_for_all_that_came_together(monkeypatch: pytest.Mon
         readings.append(len(list(nodes)))
         return TraceReading({f"{span:016x}": Resolution("retrieval") for span in range(1, 31)})
 
-    monkeypatch.setattr(traces.reading, "resolve", resolve)
+    monkeypatch.setattr("seer_otel.dialects.trace.resolve", resolve)
     view = Traces()
     for number in (1, 11, 21):
         view.note([node(1, span) for span in range(number, number + 10)], 1.0)
