@@ -43,7 +43,7 @@ def question(query: str, requirements: Sequence[str], passages: Sequence[str]) -
 def test_it_is_a_judge_that_needs_nothing() -> None:
     judge: Judge = LocalJudge()
 
-    assert f"local/lexical-{METHOD}" == judge.name
+    assert f"local/trees-{METHOD}" == judge.name
     assert judge.revision.startswith(f"{METHOD}.")
 
 
@@ -174,9 +174,18 @@ async def test_doubt_is_said_where_no_word_could_be_shared() -> None:
     assert Support({1: ()}, low_confidence=frozenset({1})) == support
 
 
+async def test_doubt_is_said_about_a_script_that_was_never_learnt() -> None:
+    task = "ከተማው መቼ ተመሠረተ"
+
+    support = await LocalJudge().support(question(task, [task], [f"{task} 1886", "ወንዙ ረጅም ነው"]))
+
+    assert frozenset({1}) == support.low_confidence
+
+
 async def test_clear_evidence_leaves_no_doubt() -> None:
+    task = "Where is the Eiffel Tower?"
     support = await LocalJudge().support(
-        question(TASK, (await LocalJudge().requirements(TASK)).texts, NOLAN)
+        question(task, [task], ["Berlin has a zoo.", "The Eiffel Tower is in Paris."])
     )
 
     assert frozenset() == support.low_confidence
@@ -190,6 +199,17 @@ async def test_the_order_of_the_passages_changes_nothing() -> None:
     for _ in range(10):
         shuffled.shuffle(passages)
         assert expected == [sorted(texts) for texts in await judged(TASK, passages)]
+
+
+async def test_other_questions_in_the_same_call_change_nothing() -> None:
+    alone = Asked("task", TASK, {1: "Who directed Inception"})
+    other = Asked("subquery", "music of Inception", {2: "music of Inception"})
+    passages = dict(enumerate(NOLAN, 1))
+
+    both = await LocalJudge().support(Question((alone, other), passages))
+
+    expected = await LocalJudge().support(Question((alone,), passages))
+    assert expected.citations[1] == both.citations[1]
 
 
 def test_other_processes_come_to_the_same_verdict_and_revision() -> None:

@@ -107,6 +107,25 @@ def test_a_compound_question_is_cut_into_its_parts(query: str, expected: list[st
             ["am Dom: Wo parkt man günstiger", "am Bahnhof: Wo parkt man günstiger"],
         ),
         ("上海和北京哪个更大？", ["上海: 哪个更大", "北京: 哪个更大"]),
+        (
+            "How does the price of green tea differ from that of black coffee?",
+            ["the price of green tea", "the price of black coffee"],
+        ),
+        (
+            "How do the fees for day parking and night parking compare?",
+            ["the fees for day parking", "the fees for night parking"],
+        ),
+        (
+            "Are gas heaters and heat pumps subsidised in the same way?",
+            [
+                "gas heaters: subsidised in the same way",
+                "heat pumps: subsidised in the same way",
+            ],
+        ),
+        (
+            "Is the warranty longer for washing machines or for dryers?",
+            ["washing machines: the warranty longer", "dryers: the warranty longer"],
+        ),
     ],
 )
 def test_a_comparison_asks_for_each_side(query: str, expected: list[str]) -> None:
@@ -144,6 +163,23 @@ def test_a_list_is_one_requirement_an_item() -> None:
         "List the capitals of Spain",
         "List the capitals of Italy",
     ) == enumerate_requirements("List the capitals of France, Spain and Italy")
+
+
+def test_two_things_wanted_in_one_sentence_are_two_requirements() -> None:
+    query = "Tell me the price of the annual pass and how long it is valid."
+
+    assert ("the price of the annual pass", "how long it is valid") == enumerate_requirements(query)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Which years does the report cover for cash, and restricted cash at end of period?",
+        "土和水元素的自然位置在哪里？",
+    ],
+)
+def test_words_that_only_look_like_a_choice_are_none(query: str) -> None:
+    assert 1 == len(enumerate_requirements(query))
 
 
 def test_a_title_with_and_in_it_is_no_list() -> None:

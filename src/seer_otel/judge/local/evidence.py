@@ -1,37 +1,29 @@
-"""Which passages support which requirements, by the words that they share."""
+"""Which passages support which requirements: decided from probabilities."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from seer_otel.judge.local.links import about
+from seer_otel.judge.local.model import Model
 from seer_otel.judge.local.needs import Need, read_needs
-from seer_otel.judge.local.patterns import OUTDATED
 from seer_otel.judge.local.reading import Context, Page
+from seer_otel.judge.local.relations import Relations
 from seer_otel.judge.local.words import script
 
-FLOOR = 0.2
-"""Strength of evidence below which words are shared by chance, see `_Match`."""
+ALSO = 0.5
+"""A cited passage supports the requirement that it suits best, and those with this probability."""
 
-PROPER = 1 / 3
-"""Share of the weight of a requirement's names without which a passage speaks of others."""
+LEAST = 0.1
+"""… but none for which it has less."""
 
-CLOSE = 0.9
-"""A passage is cited beside the best one if it has this share of its score."""
 
-UNSURE = 0.25
-"""Distance of the strongest evidence from the floor, as a share of it, that leaves doubt."""
+ANCHOR = 0.5
+"""A second hop is followed from passages that support the first with this probability."""
 
-MISFIT = 0.8
-"""What is left of the score of a text that holds no answer of the kind asked for."""
 
-SUPERSEDED = 0.8
-"""What is left of the score of a passage that says it is out of date, unless that is asked for."""
-
-ANCHORS, ANCHOR = 3, 0.6
-"""Names are followed from at most so many passages, with this share of the best score."""
-
-LINK = 0.5
-"""What a passage so reached needs: the anchor's share of the best score, times the link."""
+WEAK = 0.4
+"""Where even the likeliest passage that is cited is less likely than that, the judge is unsure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,111 +35,88 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class _Match:
-    score: float
-    """For comparing passages: half BM25, half what one sentence covers. In 0..about 2."""
-    strength: float
-    """
-    For telling evidence from chance: the weight that one sentence covers over the root of the
-    weight of all terms. A share of it would hold their many words against long questions.
-    """
+class Choice:
+    """What to cite, by place, and what F1 to expect of it."""
+
+    places: frozenset[int]
+    expected: float
 
 
-def find_support(query: str, requirements: tuple[str, ...], context: Context) -> list[Finding]:
+def find_support(
+    query: str, requirements: tuple[str, ...], context: Context, model: Model
+) -> list[Finding]:
     """Return a finding for each requirement of one query, in their order."""
+    relations = Relations(context)
     needs = read_needs(query, requirements, context)
-    built_upon = {need.builds_on for need in needs}
-    known = frozenset(term for need in needs for term in need.weights)
-    shares: list[dict[int, float]] = []
-    findings: list[Finding] = []
-    for index, need in enumerate(needs):
-        matches = {number: _match(page, need, context) for number, page in context.pages.items()}
-        direct = _direct(matches, need, context)
-        anchors = direct if need.builds_on is None else shares[need.builds_on]
-        linked = {} if index in built_upon else _linked(anchors, need, known, context)
-        nearest = max(linked.values(), default=0.0)
-        found = {number for number, share in direct.items() if share >= CLOSE}
-        found |= {n for n, share in linked.items() if share >= max(LINK, CLOSE * nearest)}
-        found = {number for number in found if _adds(context.pages[number], need)}
-        findings.append(Finding(tuple(sorted(found)), _in_doubt(matches, need, context)))
-        shares.append(direct)
-    return findings
+    parts = [model.likelihood(need, relations) for need in needs]
+    for need, part in zip(needs, parts, strict=True):
+        if need.builds_on is not None:
+            _follow(need, parts[need.builds_on], part, relations)
+    if len(needs) == 1:
+        likely = parts[0]
+    else:
+        (whole,) = read_needs(query, (query,), context)
+        likely = model.united(model.likelihood(whole, relations), parts)
+    choice = choose(likely, model.reluctance)
+    unsure = choice.expected < model.doubt or bool(choice.places and max(likely) < WEAK)
+    cited: list[list[int]] = [[] for _ in needs]
+    for place, (number, page) in enumerate(context.pages.items()):
+        if place in choice.places:
+            for index in _supported(needs, [part[place] for part in parts], page):
+                cited[index].append(number)
+    return [
+        Finding(tuple(numbers), unsure or _is_strange(need, context, model))
+        for numbers, need in zip(cited, needs, strict=True)
+    ]
 
 
-def _in_doubt(matches: Mapping[int, _Match], need: Need, context: Context) -> bool:
-    """Whether the evidence is near the floor, or in another script, where no word can be shared."""
-    strongest = max((match.strength for match in matches.values()), default=0.0)
-    scripts = {script(term) for term in need.weights} - {"DIGIT"}
-    foreign = bool(scripts) and scripts.isdisjoint(context.scripts)
-    return foreign or abs(strongest / FLOOR - 1) < UNSURE
-
-
-def _match(page: Page, need: Need, context: Context) -> _Match:
-    if not need.total:
-        return _Match(0.0, 0.0)
-    covered = max(
-        sum(weight for term, weight in need.weights.items() if term in unit.terms)
-        * (MISFIT if need.answer and not need.answer.search(unit.text) else 1)
-        for unit in page.units
-    )
-    score = (context.bm25(page, need.weights) + covered) / need.total / 2
-    if not need.past and OUTDATED.search(page.text):
-        score *= SUPERSEDED
-    return _Match(score, covered / math.sqrt(need.total))
-
-
-def _direct(matches: Mapping[int, _Match], need: Need, context: Context) -> dict[int, float]:
+def _follow(need: Need, before: Sequence[float], likely: list[float], relations: Relations) -> None:
     """
-    Return the passages that share enough words, with their shares of the best score, in 0..1.
+    Raise what is likely for a second hop to what following the first one says.
 
-    The best is the best of all: beside one with more of the words, but about others, the rest
-    are no evidence either.
+    A passage about a name that the evidence for the first hop brings in, with an answer of the
+    kind asked for, shares no word with the question: the trees have little to go by.
     """
-    best = max((match.score for match in matches.values()), default=0.0)
-    names = sum(need.weights[term] for term in need.proper)
-
-    def is_evidence(number: int, match: _Match) -> bool:
-        counts = context.pages[number].counts
-        named = sum(need.weights[term] for term in need.proper if term in counts)
-        return match.strength >= FLOOR and named >= PROPER * names
-
-    return {n: match.score / best for n, match in matches.items() if is_evidence(n, match)}
-
-
-def _linked(
-    anchors: Mapping[int, float], need: Need, known: frozenset[str], context: Context
-) -> dict[int, float]:
-    """
-    Return the passages about a name that an anchor brings in, with the strength of the link.
-
-    An anchor that has every term of the requirement leaves nothing to look for.
-    """
-    strong = [(-share, context.pages[n].text, n) for n, share in anchors.items() if share >= ANCHOR]
-    linked: dict[int, float] = {}
-    for share, _, anchor in sorted(strong)[:ANCHORS]:
-        if need.weights.keys() <= context.pages[anchor].counts.keys():
+    known = frozenset(need.weights)
+    for anchor, source in enumerate(relations.pages):
+        if before[anchor] < ANCHOR or known.issubset(source.counts):
             continue
-        brought = context.pages[anchor].introduced(known)
-        for number, page in context.pages.items():
-            link = max((_about(page, name) for name in brought), default=0.0) * -share
-            if number == anchor or not link:
+        names = source.introduced(known)
+        for place, page in enumerate(relations.pages):
+            if place == anchor or not (need.answer and need.answer.search(page.text)):
                 continue
-            if need.answer and not need.answer.search(page.text):
-                link *= MISFIT
-            linked[number] = max(linked.get(number, 0.0), link)
-    return linked
+            led = max((about(page, name) for name in names), default=0.0)
+            likely[place] = max(likely[place], led * before[anchor])
 
 
-def _about(page: Page, name: tuple[str, ...]) -> float:
-    """Return how surely a passage is about a name, in 0..1."""
-    subject = page.subject
-    if name == subject:
-        return 1.0
-    if len(name) > 1 and set(name) < set(subject) and len(name) * 2 > len(subject):
-        return 0.8
-    if subject and set(subject) < set(name) and (len(subject) > 1 or subject[0] == name[-1]):
-        return 0.7
-    return 0.0
+def choose(likely: Sequence[float], reluctance: float) -> Choice:
+    """
+    Return the likeliest passages, as many as promise the highest F1; none where that promises more.
+
+    The expectation of F1 is taken as 2 x expected hits / (cited + expected evidence), and that of
+    citing nothing as the probability that there is no evidence, the passages being independent.
+    """
+    ordered = sorted(range(len(likely)), key=lambda place: -likely[place])
+    evidence = math.fsum(likely)
+    hits, best, size = 0.0, 0.0, 0
+    for count, place in enumerate(ordered, start=1):
+        hits += likely[place]
+        promised = 2 * hits / (count + evidence)
+        if promised > best:
+            best, size = promised, count
+    nothing = math.prod(1 - value for value in sorted(likely))
+    if nothing * reluctance >= best:
+        return Choice(frozenset(), nothing)
+    least = likely[ordered[size - 1]]
+    return Choice(frozenset(place for place in ordered if likely[place] >= least), best)
+
+
+def _supported(needs: Sequence[Need], likely: Sequence[float], page: Page) -> list[int]:
+    """Return which requirements a cited passage supports, by their index."""
+    able = [index for index, need in enumerate(needs) if _adds(page, need)]
+    best = max((likely[index] for index in able), default=0.0)
+    enough = max(LEAST, min(best, ALSO))
+    return [index for index in able if likely[index] >= enough]
 
 
 def _adds(page: Page, need: Need) -> bool:
@@ -157,3 +126,10 @@ def _adds(page: Page, need: Need) -> bool:
         or any(term in page.counts for term in need.fresh)
         or bool(need.answer and need.answer.search(page.text))
     )
+
+
+def _is_strange(need: Need, context: Context, model: Model) -> bool:
+    """Whether there are scripts that the model never learnt, or no word could be shared."""
+    asked = {script(term) for term in need.weights} - {"DIGIT"}
+    foreign = bool(asked) and asked.isdisjoint(context.scripts)
+    return foreign or not asked <= model.scripts

@@ -3,7 +3,9 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
+from seer_otel.judge.local.commonness import worth
 from seer_otel.judge.local.patterns import ANSWERS, OUTDATED
 from seer_otel.judge.local.reading import Context
 from seer_otel.judge.local.vocabulary import GERMAN
@@ -20,10 +22,14 @@ SITUATION = 0.6
 class Need:
     """A requirement, read in the light of its query and of the passages it is judged against."""
 
+    query: str
+    text: str
     weights: Mapping[str, float]
     """What each term is worth, above 0."""
     total: float
     """The weight of all terms together."""
+    worth: Mapping[str, float]
+    """The same, but for how common each term is anywhere instead of in this context."""
     proper: tuple[str, ...]
     """Terms of the requirement that are surely of names."""
     builds_on: int | None
@@ -34,6 +40,10 @@ class Need:
     """Matches a text that may hold an answer of the kind asked for; None: any may."""
     past: bool
     """Whether what is out of date is asked for."""
+    digits: tuple[str, ...]
+    """The terms with a digit in them."""
+    pairs: frozenset[tuple[str, str]]
+    """The terms of the requirement that follow each other."""
 
 
 def read_needs(query: str, requirements: tuple[str, ...], context: Context) -> list[Need]:
@@ -45,26 +55,31 @@ def read_needs(query: str, requirements: tuple[str, ...], context: Context) -> l
     asked = {term for text in texts for term in text}
     situation = [term for term in dict.fromkeys(terms(query)) if term not in asked]
 
-    def weight(term: str) -> float:
-        special = term in named or any(character.isdigit() for character in term)
-        return context.rarity(term) * (NAME_WEIGHT if special else 1)
+    def special(term: str) -> float:
+        return NAME_WEIGHT if term in named or any(map(str.isdigit, term)) else 1.0
 
     needs = []
     for index, (requirement, text) in enumerate(zip(requirements, texts, strict=True)):
-        weights = {term: weight(term) for term in text}
-        weights |= {term: weight(term) * SITUATION for term in situation}
+        factors = {term: special(term) for term in text}
+        factors |= {term: special(term) * SITUATION for term in situation}
+        weights = {term: context.rarity(term) * factor for term, factor in factors.items()}
         earlier = (i for i in reversed(range(index)) if texts[i] and texts[i].keys() < text.keys())
         builds_on = next(earlier, None)
         repeated = texts[builds_on].keys() if builds_on is not None else ()
         needs.append(
             Need(
+                query,
+                requirement,
                 weights,
                 sum(weights.values()),
+                {term: worth(term) * factor for term, factor in factors.items()},
                 tuple(term for term in text if term in proper),
                 builds_on,
                 frozenset(text).difference(repeated),
                 next((answer for asks, answer in ANSWERS if asks.search(requirement)), None),
                 past,
+                tuple(term for term in weights if any(map(str.isdigit, term))),
+                frozenset(pairwise(terms(requirement))),
             )
         )
     return needs

@@ -99,3 +99,52 @@ OUTDATED = re.compile(
     re.I,
 )
 """What a text says of itself, or of the rule in it, when another has taken its place."""
+
+EXPIRING = re.compile(
+    r"\b(?:valid until|replaced (?:by|on|in|from)|ended? on|until \d|archived?|draft"
+    r"|end of (?:life|support)|discontinued|no longer|as signed on"
+    r"|ersetzt (?:durch|am|ab)|gültig bis|bis \d|nicht mehr|alte fassung|entwurf"
+    r"|remplacée? (?:par|le)|valable jusqu|jusqu['’]au \d|ancienne version"
+    r"|hasta el \d|válid[oa] hasta|versión anterior|até \d|válid[oa] até|versão anterior"
+    r"|valid[oa] fino|fino al \d|sostituit[oa]|versione precedente|tot en met \d|vervangen door"
+    r"|zastąpion\w+|ważn\w+ do|do dnia \d|stara wersja|platn\w+ do|do \d{1,2}\. ?\d"
+    r"|действ\w+ до|заменен\w*)"
+    r"|有效期至|截至|至\d{4}年|已被|まで有効|旧版|旧规定",
+    re.I,
+)
+"""What a text says of a rule that has ended, or will."""
+
+IN_FORCE = re.compile(
+    r"\b(?:valid from|in force (?:since|from)|effective (?:from|since)?|current version|as of \d?"
+    r"|from \d{1,2} \w+ \d{4}|replaces|supersedes|as amended|amended (?:on|by)|new version"
+    r"|gültig ab|in kraft seit|aktuelle fassung|stand \d|ersetzt die|ab dem \d"
+    r"|à partir du|en vigueur|version en vigueur|remplace (?:la|le|les)"
+    r"|vigente desde|en vigor|versión actual|sustituye|em vigor|a partir de|versão atual|substitui"
+    r"|valid[oa] dal|in vigore|versione attuale|geldig vanaf|vervangt|met ingang van"
+    r"|obowiązuj\w+ od|od dnia|aktualna wersja|zastępuje|platn\w+ od|nahrazuje"
+    r"|действу\w+ с|заменяет)"
+    r"|起施行|现行|自\d{4}年|起生效|取代|から適用|改訂後|より施行",
+    re.I,
+)
+"""What a text says of a rule that holds, or that has taken another's place."""
+
+NOW = re.compile(
+    r"\b(?:now|today|current|currently|latest|at present|present|in force|newest|still|nowadays"
+    r"|heute|aktuell\w*|derzeit|gilt|gelten|jetzt|zurzeit|actuel\w*|aujourd['’]hui|maintenant"
+    r"|hoy|actual\w*|vigente|ahora|hoje|atual\w*|agora|oggi|attual\w*|adesso"
+    r"|nu|huidige?|momenteel|obecnie|teraz|aktualn\w+|dziś|dnes|nyní|současn\w+|сейчас|сегодня)\b"
+    r"|现在|目前|现行|最新|如今|今は|現在|지금|현재",
+    re.I,
+)
+"""What a query says that asks for the state of today."""
+
+YEAR = re.compile(r"(?<!\d)(?:19[5-9]\d|20[0-4]\d)(?!\d)")
+
+SEVERAL = re.compile(
+    r"\b(?:all|each|every|both|list|which \w+ (?:are|were|have|do|can)|what are|which are|how many"
+    r"|alle|jede[rsn]?|welche|beide|tous|toutes|quels|quelles|chaque|todos|todas|cada|quais|cuáles"
+    r"|wszystki\w+|jakie|które|każd\w+|tutti|quali|ogni|welke|všechn\w+|které|все|какие|каждый)\b"
+    r"|哪些|哪几|各|全部|所有|すべて|全て|それぞれ|모든|각각",
+    re.I,
+)
+"""What a query says that asks for more than one thing."""

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
-from seer_otel.judge.local.words import names, script, sentences, terms
+from seer_otel.judge.local.words import names, script, sentences, shingles, terms
 
 HEADING = 160
 """A first line of at most so many characters, with text below it, is a heading."""
@@ -27,6 +28,9 @@ class Unit:
 
     text: str
     terms: frozenset[str]
+    """Its own and the heading's."""
+    said: frozenset[str]
+    """Its own."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,10 @@ class Page:
     length: int
     """Terms, repeats included."""
     heading: str
+    pairs: frozenset[tuple[str, str]]
+    """The terms that follow each other in a sentence."""
+    body: frozenset[str]
+    """The terms below the heading."""
 
     @classmethod
     def read(cls, text: str) -> "Page":
@@ -47,9 +55,35 @@ class Page:
         found = [terms(sentence) for sentence in said]
         headed = len(said) > 1 and len(said[0]) <= HEADING and "\n" in text
         above = frozenset(found[0] if headed else ())
-        units = tuple(map(Unit, said, (above.union(words) for words in found)))
+        units = tuple(
+            Unit(sentence, above.union(words), frozenset(words))
+            for sentence, words in zip(said, found, strict=True)
+        )
         counts = Counter(term for words in found for term in words)
-        return cls(text, units, counts, counts.total(), said[0] if headed else "")
+        return cls(
+            text,
+            units,
+            counts,
+            counts.total(),
+            said[0] if headed else "",
+            frozenset(pair for words in found for pair in pairwise(words)),
+            frozenset(term for words in found[headed:] for term in words),
+        )
+
+    @cached_property
+    def above(self) -> tuple[str, ...]:
+        """The terms of the heading, without those in brackets."""
+        return tuple(dict.fromkeys(terms(_BRACKETS.sub("", self.heading))))
+
+    @cached_property
+    def shingles(self) -> frozenset[str]:
+        """The pieces of its words, see `words.shingles`."""
+        return frozenset(shingles(self.text))
+
+    @cached_property
+    def named(self) -> tuple[str, ...]:
+        """The terms of the names in the passage."""
+        return tuple(dict.fromkeys(term for name in self.names for term in name))
 
     @cached_property
     def names(self) -> tuple[tuple[str, ...], ...]:
@@ -82,6 +116,10 @@ class Context:
     def scripts(self) -> frozenset[str]:
         """The scripts that the passages are written in, see `words.script`."""
         return frozenset(map(script, self._seen))
+
+    def seen(self, term: str) -> int:
+        """Return how many of the passages have a term."""
+        return self._seen[term]
 
     def rarity(self, term: str) -> float:
         """Return the inverse document frequency of a term, in 0..1; 1 where no passage has it."""

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import dropwhile
 
 from seer_otel.judge.local.patterns import STOP_CHARACTERS
@@ -13,6 +14,12 @@ STEM = 6
 Characters of a word that count. Cutting words short is a stemmer of no language, and a fair one
 of most that inflect at the end.
 """
+
+REMEMBERED = 1 << 15
+"""Words whose terms are kept at hand, at most."""
+
+PIECE = 4
+"""Characters of a piece of a word."""
 
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
@@ -77,12 +84,12 @@ def terms(text: str) -> list[str]:
     return [term for token in tokens(text) for term in _terms(token)]
 
 
-def _terms(token: str) -> Iterator[str]:
+@lru_cache(maxsize=REMEMBERED)
+def _terms(token: str) -> tuple[str, ...]:
     if is_unspaced(token):
-        for run in STOP_CHARACTERS.split(token):
-            yield from (run[i : i + 2] for i in range(max(1, len(run) - 1)) if run)
-    elif token not in STOP_WORDS:
-        yield _stem(token)
+        runs = STOP_CHARACTERS.split(token)
+        return tuple(run[i : i + 2] for run in runs for i in range(max(1, len(run) - 1)) if run)
+    return () if token in STOP_WORDS else (_stem(token),)
 
 
 def _stem(token: str) -> str:
@@ -90,6 +97,25 @@ def _stem(token: str) -> str:
     if any(character.isdigit() for character in token):
         return token
     return _PLURAL.sub("", ALIASES.get(token, token))[:STEM]
+
+
+def shingles(text: str) -> Iterator[str]:
+    """
+    Yield the pieces of content words, four characters each; short words and pairs are whole.
+
+    Two words that a stem does not bring together still share pieces: compounds, and forms that
+    change in the middle.
+    """
+    for token in tokens(text):
+        yield from _shingles(token)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _shingles(token: str) -> tuple[str, ...]:
+    if is_unspaced(token):
+        return _terms(token)
+    places = range(0 if token in STOP_WORDS else max(1, len(token) - PIECE + 1))
+    return tuple(token[place : place + PIECE] for place in places)
 
 
 def sentences(text: str) -> list[str]:
