@@ -16,18 +16,23 @@ class ManualClock:
     """A clock that stands still until it is told to go on."""
 
     time: float = 1_796_000_000.0
+    wrong_by: float = 0.0
 
     def now(self) -> float:
-        """Seconds since the epoch."""
-        return self.time
+        """Seconds since the epoch, as somebody set them."""
+        return self.time + self.wrong_by
 
     def monotonic(self) -> float:
-        """The same seconds."""
+        """The same seconds, whatever somebody set."""
         return self.time
 
     def advance(self, seconds: float) -> None:
         """Let time pass."""
         self.time += seconds
+
+    def jump(self, seconds: float) -> None:
+        """Set the clock, forwards or backwards, while no time passes."""
+        self.wrong_by += seconds
 
 
 @dataclass

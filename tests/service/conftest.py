@@ -12,6 +12,7 @@ import grpc.aio
 import httpx
 import pytest
 
+from seer_otel.clock import Clock
 from seer_otel.config import load
 from seer_otel.evaluator.app import Evaluator, Listening
 from seer_otel.evaluator.telemetry import metrics
@@ -57,7 +58,12 @@ Start = Callable[..., Awaitable[Service]]
 
 @asynccontextmanager
 async def running(
-    folder: Path, judge: ScriptedJudge | None, next_hop: Backend, **settings: Any
+    folder: Path,
+    judge: ScriptedJudge | None,
+    next_hop: Backend,
+    *,
+    clock: Clock | None = None,
+    **settings: Any,
 ) -> AsyncIterator[Service]:
     flags: dict[str, Any] = {
         "grpc": "127.0.0.1:0",
@@ -68,7 +74,7 @@ async def running(
         "shutdown.grace": 5.0,
     }
     config = load(None, {}, {**flags, **{k.replace("__", "."): v for k, v in settings.items()}})
-    evaluator = Evaluator(config, judge=judge)
+    evaluator = Evaluator(config, judge=judge, clock=clock)
     stop = asyncio.Event()
     ready: asyncio.Future[Listening] = asyncio.get_running_loop().create_future()
     task = asyncio.create_task(evaluator.run(stop, ready.set_result))
@@ -106,11 +112,13 @@ async def start(tmp_path: Path, next_hop: Backend) -> AsyncIterator[Start]:
     """Start evaluators on one data folder; with the judge of their settings where they name one."""
     async with AsyncExitStack() as stack:
 
-        async def begin(judge: ScriptedJudge | None = None, **settings: Any) -> Service:
+        async def begin(
+            judge: ScriptedJudge | None = None, clock: Clock | None = None, **settings: Any
+        ) -> Service:
             if judge is None and "judge__base_url" not in settings:
                 judge = ScriptedJudge(SCRIPT)
             return await stack.enter_async_context(
-                running(tmp_path / "data", judge, next_hop, **settings)
+                running(tmp_path / "data", judge, next_hop, clock=clock, **settings)
             )
 
         yield begin

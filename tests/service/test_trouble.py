@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import grpc
 import grpc.aio
@@ -268,10 +269,12 @@ async def test_a_port_that_is_taken_is_an_error(
     start: Start, tmp_path: Path, next_hop: Backend, listener: str
 ) -> None:
     first = await start()
-    address = first.listening.grpc if listener == "grpc" else first.listening.http
+    settings: dict[str, Any] = {
+        listener: first.listening.grpc if listener == "grpc" else first.listening.http
+    }
 
     with pytest.raises(ConfigError, match="cannot listen on"):
-        async with running(tmp_path / "other", ScriptedJudge({}), next_hop, **{listener: address}):
+        async with running(tmp_path / "other", ScriptedJudge({}), next_hop, **settings):
             pass
 
 

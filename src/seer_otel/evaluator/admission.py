@@ -20,7 +20,7 @@ SLOWEST_S: Final = 0.5
 """Of an answer, just below the mark."""
 MAX_PENDING: Final = 20_000
 """Retrievals on their way; more leave unevaluated (`pressure`)."""
-UNDER_WAY_BYTES: Final = 256 * 1024 * 1024
+UNDER_WAY_BYTES = 256 * 1024 * 1024
 """Of requests that are being taken, in memory, all together."""
 
 
@@ -33,7 +33,6 @@ class Admission:
         *,
         max_bytes: int,
         max_pending: int = MAX_PENDING,
-        under_way_bytes: int = UNDER_WAY_BYTES,
     ) -> None:
         """
         Watch a hold.
@@ -42,12 +41,10 @@ class Admission:
             store: What is on disk.
             max_bytes: On disk, held and queued.
             max_pending: Retrievals that wait for the judge.
-            under_way_bytes: Of requests that are being taken.
         """
         self._store = store
         self._max_bytes = max_bytes
         self._max_pending = max_pending
-        self._max_under_way = under_way_bytes
         self._under_way = 0
 
     def full(self) -> str | None:
@@ -58,9 +55,15 @@ class Admission:
         return f"the hold is full ({size} bytes on disk): the judge or the next hop cannot keep up"
 
     def is_pressed(self, pending: int, size: int) -> bool:
-        """Whether retrievals of a size cannot be judged, besides those that are pending."""
-        held = self._store.statistics.held_bytes
-        return pending >= self._max_pending or (held > 0 and held + size > self._max_bytes // 2)
+        """
+        Whether one more retrieval leaves unevaluated.
+
+        Args:
+            pending: Retrievals on their way already.
+            size: Bytes of this one, and of those that come to the hold together with it.
+        """
+        held = self._store.statistics.held_bytes + size
+        return pending >= self._max_pending or (pending > 0 and held > self._max_bytes // 2)
 
     @contextmanager
     def under_way(self, size: int) -> Iterator[None]:
@@ -70,7 +73,7 @@ class Admission:
         Raises:
             Overloaded: There are too many.
         """
-        if self._under_way and self._under_way + size > self._max_under_way:
+        if self._under_way and self._under_way + size > UNDER_WAY_BYTES:
             raise Overloaded("too many requests are under way", 1.0)
         self._under_way += size
         try:
@@ -87,9 +90,14 @@ class Admission:
         """
         if full := self.full():
             raise Overloaded(full, 2.0)
+        if (delay_s := self.delay_s) > 0:
+            await asyncio.sleep(delay_s)
+
+    @property
+    def delay_s(self) -> float:
+        """Seconds that an answer is kept back, so that clients slow down before they must stop."""
         above = self._size() / self._max_bytes - SLOW_ABOVE
-        if above > 0:
-            await asyncio.sleep(SLOWEST_S * above / (1 - SLOW_ABOVE))
+        return max(0.0, SLOWEST_S * above / (1 - SLOW_ABOVE))
 
     def _size(self) -> int:
         statistics = self._store.statistics

@@ -2,16 +2,18 @@
 
 import asyncio
 import os
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from seer_otel.errors import ConfigError
+from seer_otel.errors import ConfigError, StorageFailed
 from seer_otel.evaluator.hold.entries import Held, Key, Origin, Outgoing, Release
 from seer_otel.evaluator.hold.pruning import Memory
 from seer_otel.evaluator.hold.store import Store
 from seer_otel.testing import ManualClock
+from tests.service.disk import refuse_writes, take_writes
 
 KEY = Key(b"t" * 16, b"s" * 8)
 
@@ -131,6 +133,55 @@ async def test_one_commit_answers_many(store: Store) -> None:
     outcomes = await asyncio.gather(*(store.hold([held(number)]) for number in range(500)))
 
     assert [["held"]] * 500 == outcomes
+
+
+async def test_what_finds_no_room_does_not_keep_others_from_making_some(store: Store) -> None:
+    """One commit serves many: where the disk refuses it, each is tried alone."""
+    await store.hold([held(1)])
+    await store.run(
+        lambda db: db.execute(
+            f"PRAGMA max_page_count={db.execute('PRAGMA page_count').fetchone()[0] + 5}"
+        )
+    )
+    may_go_on = threading.Event()
+    together = asyncio.gather(
+        store.run(lambda _: may_go_on.wait(10)),
+        store.hold([held(2, request=b"x" * 100_000)]),
+        store.release(held(1).key, sent),
+        return_exceptions=True,
+    )
+    asyncio.get_running_loop().call_soon(may_go_on.set)
+    _, refused, released = await together
+
+    assert isinstance(refused, StorageFailed)
+    assert "full" in str(refused)
+    assert isinstance(released, Held)
+    assert [] == await left_behind(store)
+
+
+async def test_a_disk_that_refuses_is_said_until_it_takes_again(store: Store) -> None:
+    await refuse_writes(store)
+    with pytest.raises(StorageFailed):
+        await store.hold([held(1)])
+    refusing = store.trouble
+    await take_writes(store)
+    await store.hold([held(1)])
+
+    assert refusing is not None
+    assert store.trouble is None
+
+
+async def test_no_jump_of_the_clock_makes_it_forget(tmp_path: Path) -> None:
+    clock = ManualClock()
+    store = Store(tmp_path, clock)
+    await store.hold([held(1)])
+    await store.release(held(1).key, sent)
+    for jump in (10 * Memory().seconds, -20 * Memory().seconds):
+        clock.jump(jump)
+        await store.prune()
+
+    assert ["duplicate"] == await store.hold([held(1)])
+    await store.aclose()
 
 
 async def test_a_folder_has_one_owner(store: Store, tmp_path: Path) -> None:

@@ -187,6 +187,8 @@ class Database:
                 try:
                     done.append((job, job.run(self._connection), None))
                 except Exception as error:
+                    if not self._connection.in_transaction:
+                        raise  # SQLite has rolled all back
                     self._connection.execute("ROLLBACK TO job")
                     done.append((job, None, error))
                 self._connection.execute("RELEASE job")

@@ -24,6 +24,10 @@ from seer_otel.verdict import Outcome, Record, Verdict
 
 log = logging.getLogger(__name__)
 
+FIRST_DELAY_S = 0.5
+LONGEST_DELAY_S = 15.0
+"""Between two attempts, while the disk refuses."""
+
 T = TypeVar("T")
 
 
@@ -163,11 +167,11 @@ class Exits:
 
     async def _persist(self, write: Callable[[], Awaitable[T]]) -> T:
         """Write; while the disk refuses, wait and try again: nothing is lost meanwhile."""
-        delay_s = 0.5
+        delay_s = FIRST_DELAY_S
         while True:
             try:
                 return await write()
             except StorageFailed as error:
                 log.warning("%s; trying again", error)
                 await asyncio.sleep(delay_s)
-                delay_s = min(2 * delay_s, 15.0)
+                delay_s = min(2 * delay_s, LONGEST_DELAY_S)
