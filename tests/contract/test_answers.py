@@ -197,6 +197,23 @@ async def test_one_bad_span_costs_no_neighbour(start: Start) -> None:
     assert [raw, nameless] == [body for _, body in service.backend.requests]
 
 
+async def test_one_bad_span_in_json_is_rejected_alone(start: Start) -> None:
+    service = await start()
+    ids = [{"traceId": "ab" * 16, "spanId": f"{n:016x}"} for n in range(1, 4)]
+    good, bad, other = ({**each, "name": f"s{n}"} for n, each in enumerate(ids))
+    bad["startTimeUnixNano"] = "soon"
+    body = {"resourceSpans": [{"scopeSpans": [{"spans": [good, bad, other]}]}]}
+    answer = await service.http.post("/v1/traces", content=json.dumps(body), headers=JSON)
+    partial = answer.json()["partialSuccess"]
+
+    assert 200 == answer.status_code
+    assert "1" == partial["rejectedSpans"]
+    assert "startTimeUnixNano" in partial["errorMessage"]
+    assert ["s0", "s2"] == [s.name for s in service.backend.spans]
+    assert 1 == service.total(metrics.REJECTED)
+    service.assert_accounted()
+
+
 async def test_metrics_and_logs_pass_through_with_the_next_hops_answer(start: Start) -> None:
     service = await start()
     body = ExportMetricsServiceRequest()

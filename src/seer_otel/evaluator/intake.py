@@ -108,6 +108,10 @@ class Intake:
         """Count a refusal."""
         self._telemetry.count(metrics.REFUSED, reason=reason)
 
+    def rejected(self, spans: int) -> None:
+        """Count spans that were rejected from among others."""
+        self._telemetry.count(metrics.REJECTED, spans)
+
     async def take(self, signal: Signal, body: bytes, *, copies: bool = False) -> bytes:
         """
         Take one export request; return the response message, in protobuf.

@@ -99,13 +99,15 @@ class HttpServer:
     def _export(self, signal: Signal) -> Callable[[Request], Awaitable[Response]]:
         async def export(request: Request) -> Response:
             form = media_type(request)
+            rejected: list[str] = []
             try:
                 self._doors.gate.check(request.headers.get("authorization"))
                 if form not in (PROTOBUF, JSON):
                     raise Unsupported(f"content-type must be {PROTOBUF} or {JSON}")
                 body = await body_of(request, self._doors.max_bytes)
                 if form == JSON:
-                    body = await apart(len(body), partial(json_bodies.to_protobuf, signal, body))
+                    convert = partial(json_bodies.to_protobuf, signal, body, rejected.append)
+                    body = await apart(len(body), convert)
                 copies = request.headers.get(FORWARD_HEADER) == "no"
                 response = await self._intake.take(signal, body, copies=copies)
             except ClientDisconnect:
@@ -114,6 +116,9 @@ class HttpServer:
                 refusal = answer(error)
                 self._intake.refused(refusal.reason)
                 return _refusal(refusal, form)
+            if rejected:
+                self._intake.rejected(len(rejected))
+                response = json_bodies.less(rejected)
             if form == JSON:
                 return Response(json_bodies.response_to_json(signal, response), media_type=JSON)
             return Response(response, media_type=PROTOBUF)

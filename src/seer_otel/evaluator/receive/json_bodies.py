@@ -2,7 +2,8 @@
 
 import base64
 import json
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
 from google.protobuf import json_format
 from google.protobuf.message import Message
@@ -14,7 +15,10 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
     ExportMetricsServiceRequest,
     ExportMetricsServiceResponse,
 )
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTracePartialSuccess,
+    ExportTraceServiceResponse,
+)
 
 from seer_otel.dialects import otlp
 from seer_otel.errors import Undecodable
@@ -24,6 +28,9 @@ _REQUESTS: dict[Signal, type[Message]] = {
     "metrics": ExportMetricsServiceRequest,
     "logs": ExportLogsServiceRequest,
 }
+_REASON: Final = 300
+"""Characters of a reason that are sent back."""
+
 _RESPONSES: dict[Signal, type[Message]] = {
     "traces": ExportTraceServiceResponse,
     "metrics": ExportMetricsServiceResponse,
@@ -31,15 +38,20 @@ _RESPONSES: dict[Signal, type[Message]] = {
 }
 
 
-def to_protobuf(signal: Signal, body: bytes) -> bytes:
+def to_protobuf(signal: Signal, body: bytes, reject: otlp.Reject) -> bytes:
     """
-    Return the protobuf form of a JSON request.
+    Return the protobuf form of a JSON request, less the spans that cannot be read.
+
+    Args:
+        signal: Whose request it is.
+        body: The request.
+        reject: Is told why a span cannot be read.
 
     Raises:
         Undecodable: It is no OTLP/JSON of this signal.
     """
     if signal == "traces":
-        return otlp.parse_json(body).SerializeToString()
+        return otlp.parse_json(body, reject=reject).SerializeToString()
     try:
         tree = json.loads(body)
         _change_ids(tree)
@@ -48,6 +60,14 @@ def to_protobuf(signal: Signal, body: bytes) -> bytes:
     except (ValueError, TypeError, AttributeError, RecursionError, json_format.Error) as error:
         raise Undecodable(f"the body is no OTLP/JSON of {signal}: {error}"[:300]) from None
     return message.SerializeToString()
+
+
+def less(rejected: Sequence[str]) -> bytes:
+    """Return the response to a request of which some spans were rejected, for these reasons."""
+    partial = ExportTracePartialSuccess(
+        rejected_spans=len(rejected), error_message=rejected[0][:_REASON]
+    )
+    return ExportTraceServiceResponse(partial_success=partial).SerializeToString()
 
 
 def response_to_json(signal: Signal, response: bytes) -> bytes:

@@ -70,6 +70,9 @@ LOGS_DROPPED = Metric(
     "seer.logs.dropped", "counter", "{request}", "Requests that the logs endpoint did not take."
 )
 CARRIERS = Metric("seer.carriers", "counter", "{span}", "Carrier spans made.")
+REJECTED = Metric(
+    "seer.spans.rejected", "counter", "{span}", "Spans in JSON that cannot be read; never accepted."
+)
 REFUSED = Metric("seer.requests.refused", "counter", "{request}", "Refusals.", ("reason",))
 REJECTED_SPANS = Metric(
     "seer.next_hop.rejected_spans", "counter", "{span}", "Spans rejected in a partial success."
@@ -112,7 +115,7 @@ NDCG = Metric("seer.ndcg", "histogram", "1", "nDCG.", ("scope",))
 METRICS = (
     ACCEPTED, FORWARDED, DEAD_LETTERED, DUPLICATE, JUDGED_ONLY, HELD, HELD_BYTES, OLDEST_AGE,
     UNREADABLE, EVALUATED_BEFORE, RETRIEVALS, TRACES_EVICTED, CARRIERS, LOGS_DROPPED, REFUSED,
-    REJECTED_SPANS, NEXT_HOP_UP,
+    REJECTED, REJECTED_SPANS, NEXT_HOP_UP,
     JUDGE_CALLS, JUDGE_TOKENS, JUDGE_COST, JUDGE_CACHED, JUDGE_DURATION, JUDGE_AGREEMENT,
     GENAI_TOKENS, GENAI_DURATION, RECALL, PRECISION, F1, NDCG,
 )  # fmt: skip
