@@ -14,7 +14,7 @@ import pytest
 
 from seer_otel.clock import Clock
 from seer_otel.config import load
-from seer_otel.evaluator.app import Evaluator, Listening
+from seer_otel.evaluator.app import Evaluator, Listening, PartFailed
 from seer_otel.evaluator.telemetry import metrics
 from seer_otel.testing import ScriptedJudge
 from tests.service.backend import Backend, backend
@@ -34,6 +34,8 @@ class Service:
     channel: grpc.aio.Channel
     http: httpx.AsyncClient
     stop: Callable[[], Awaitable[None]]
+    ended: Callable[[], Awaitable[None]]
+    """Wait for it to end by itself."""
 
     async def send(self, body: bytes, **headers: str) -> None:
         """Export over gRPC."""
@@ -83,6 +85,9 @@ async def running(
         stop.set()
         await task
 
+    async def ended() -> None:
+        await task
+
     task.add_done_callback(lambda _: ready.cancel())
     try:
         listening = await ready
@@ -95,10 +100,20 @@ async def running(
     ):
         try:
             yield Service(
-                evaluator, next_hop, judge or ScriptedJudge({}), listening, channel, http, end
+                evaluator,
+                next_hop,
+                judge or ScriptedJudge({}),
+                listening,
+                channel,
+                http,
+                end,
+                ended,
             )
         finally:
-            await end()
+            stop.set()
+            await asyncio.wait({task})
+            if not task.cancelled() and not isinstance(task.exception(), PartFailed):
+                task.result()
 
 
 @pytest.fixture
