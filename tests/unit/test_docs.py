@@ -102,6 +102,18 @@ def test_links_lead_somewhere(path: Path) -> None:
     assert [] == [target for target in local if not (path.parent / target).exists()]
 
 
+def test_every_page_can_be_reached_from_the_readme() -> None:
+    reached, waiting = set[Path](), [REPOSITORY / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        if page not in reached and page.suffix == ".md" and page.exists():
+            reached.add(page)
+            links = re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text())
+            waiting += [(page.parent / link).resolve() for link in links if "://" not in link]
+
+    assert [] == [str(page) for page in PAGES if page.resolve() not in reached]
+
+
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(REPOSITORY)))
 def test_commands_shown_exist_with_their_options(path: Path) -> None:
     joined = path.read_text().replace("\\\n", " ")
