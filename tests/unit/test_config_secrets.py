@@ -8,7 +8,8 @@ from pydantic import SecretStr
 
 from seer_otel.cli import main
 from seer_otel.config import load
-from seer_otel.config.values import secrets_in, shown, visible
+from seer_otel.config.secrets import secrets_of, shown
+from seer_otel.config.values import visible
 from seer_otel.errors import ConfigError
 
 SECRET: Final = "s3cret-do-not-show"
@@ -102,9 +103,13 @@ def test_a_url_is_shown_without_what_may_be_secret(url: str, expected: str) -> N
     assert expected == shown(url)
 
 
-def test_what_is_masked_in_a_url_is_known() -> None:
-    assert {"u:p", "p", "a=b&t", "b", "t"} == set(secrets_in("https://u:p@x.example/v1?a=b&t"))
-    assert [] == secrets_in("https://x.example/v1")
+def test_every_secret_of_the_settings_is_known(tmp_path: Path) -> None:
+    text = EVERYWHERE.replace(SECRET, "s3cret%20value", 1)
+    known = secrets_of(load(write(tmp_path, text), {}))
+
+    assert {SECRET, f"Bearer {SECRET}", "s3cret value", f"user:{SECRET}"} <= known
+    assert set() == known & {"m", "https", "user", "next.example:4317", "authorization"}
+    assert frozenset() == secrets_of(load(None, {}))
 
 
 @pytest.mark.parametrize("value", ["", " k", "k\n", "k\u00e9", "k\x00", "\x1b[2J"])

@@ -1,5 +1,6 @@
 """The commands: what each takes. What they do is elsewhere, and imported when it is needed."""
 
+import os
 from pathlib import Path
 
 import click
@@ -93,6 +94,8 @@ def serve(
     from seer_otel.config import load
 
     config = load(file, flags=flags)
+    # gRPC would write a line for whatever a stranger sends; it looks when it is imported.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     from seer_otel.evaluator import serving
     from seer_otel.evaluator.app import PartFailed
 

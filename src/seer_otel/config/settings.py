@@ -7,6 +7,7 @@ from platformdirs import user_state_path
 from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
 from seer_otel.config.guarding import Redact, Tls
+from seer_otel.config.secrets import shown
 from seer_otel.config.values import (
     STRICT,
     Address,
@@ -18,7 +19,6 @@ from seer_otel.config.values import (
     is_http,
     off,
     one_or_more,
-    shown,
 )
 from seer_otel.judge.budget import Allowance
 from seer_otel.judge.calls import Price

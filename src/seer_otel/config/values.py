@@ -12,14 +12,11 @@ from pydantic import (
     SecretStr,
 )
 
-MASK: Final = "***"
-"""Stands for a secret where something is shown."""
+from seer_otel.config.secrets import shown
 
 _HEADER_NAME: Final = re.compile(r"[a-z0-9!#$%&'*+.^_`|~-]+")
 _VISIBLE: Final = re.compile(r"[\x20-\x7e]+")
-_USERINFO: Final = re.compile(r"^([a-z][a-z0-9+.-]*://)?.*@", re.IGNORECASE | re.DOTALL)
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
-
 
 STRICT: Final = ConfigDict(extra="forbid", frozen=True)
 """Of every section: unknown settings are errors."""
@@ -60,23 +57,6 @@ def is_http(url: str) -> bool:
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         return False
-
-
-def shown(url: str) -> str:
-    """Return a URL as anybody may see it: without its password and its query."""
-    address, mark, _ = url.partition("#")[0].partition("?")
-    return _USERINFO.sub(rf"\1{MASK}@", address) + (f"?{MASK}" if mark else "")
-
-
-def secrets_in(url: str) -> list[str]:
-    """Return the parts of a URL that `shown` masks, as they are written."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return [url]
-    userinfo = parts.netloc.rpartition("@")[0]
-    values = [pair.partition("=")[2] or pair for pair in parts.query.split("&")]
-    return [each for each in (userinfo, userinfo.partition(":")[2], parts.query, *values) if each]
 
 
 Url = Annotated[str, PlainSerializer(shown)]

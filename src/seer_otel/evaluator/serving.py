@@ -2,12 +2,15 @@
 
 import asyncio
 import contextlib
-import logging
+import os
+import resource
 import signal
 import sys
 
 from seer_otel.config import Config
+from seer_otel.config.secrets import secrets_of, shown
 from seer_otel.evaluator.app import Evaluator
+from seer_otel.evaluator.telemetry import logs
 from seer_otel.judge.select import describe
 
 
@@ -19,11 +22,9 @@ def serve(config: Config) -> None:
         ConfigError: Anything at the start that cannot heal by itself.
         PartFailed: Something that works in the background came to an unexpected end.
     """
-    logging.basicConfig(
-        stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
-    )
-    for name in ("httpx", "uvicorn"):
-        logging.getLogger(name).setLevel(logging.WARNING)
+    os.umask(0o077)  # what is held is nobody else's, whatever folder it is in
+    _take_files()
+    logs.begin(secrets_of(config))
     asyncio.run(_serve(config))
 
 
@@ -51,7 +52,7 @@ def greeting(config: Config) -> str:
     """Return the first line: how much is judged, by whom, and where everything goes."""
     forward = config.forward
     onward = (
-        f"forwarding to {forward.url} ({forward.protocol})"
+        f"forwarding to {shown(forward.url)} ({forward.protocol})"
         if forward is not None and forward.url
         else "forwarding off: records only"
     )
@@ -59,6 +60,13 @@ def greeting(config: Config) -> str:
         f"judging {100 * config.sample_rate:.4g} % of traces; "
         f"{describe(config.judge.settings())}; {onward}"
     )
+
+
+def _take_files() -> None:
+    """Let connections take as many files as the system gives; many systems give 1,024 at first."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _say(line: str) -> None:

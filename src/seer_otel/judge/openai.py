@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
-from openai import AsyncOpenAI, Omit
+from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Omit
 
 from seer_otel.clock import Clock
 from seer_otel.errors import JudgeFailed, JudgeParse, JudgeTimeout
@@ -218,6 +218,8 @@ def _client(base_url: str, api_key: str | None, timeout_s: float) -> AsyncOpenAI
         default_query=dict(parse_qsl(url.query)),
         timeout=timeout_s,
         max_retries=0,
+        # The client would follow a redirect, and take the prompt along to wherever it leads.
+        http_client=DefaultAsyncHttpxClient(timeout=timeout_s, follow_redirects=False),
     )
 
 

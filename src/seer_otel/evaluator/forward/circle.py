@@ -4,6 +4,7 @@ import socket
 from collections.abc import Iterable
 from ipaddress import ip_address
 
+from seer_otel.config.secrets import shown
 from seer_otel.errors import ConfigError
 from seer_otel.evaluator.forward.next_hop import address_of
 
@@ -22,9 +23,9 @@ def refuse_circle(url: str, own_addresses: Iterable[str | None]) -> None:
         own_host = own.rpartition(":")[0].strip("[]")
         if _same_machine(host, own_host):
             raise ConfigError(
-                f"the next hop {url} is this evaluator itself ({own}): spans would go in circles; "
-                "give the address of the Collector or backend with --forward, or other ports with "
-                "--grpc and --http"
+                f"the next hop {shown(url)} is this evaluator itself ({own}): spans would go in "
+                "circles; give the address of the Collector or backend with --forward, or other "
+                "ports with --grpc and --http"
             )
 
 
