@@ -64,7 +64,7 @@ async def test_a_disk_that_hangs_is_not_alive(
 
     async def until(status: int) -> str:
         async with asyncio.timeout(10):
-            while (told := await service.http.get("/healthz")).status_code != status:
+            while (told := await service.http.get("/healthz")).status_code != status:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
         said: str = told.json()["hold"]
         return said
