@@ -104,10 +104,23 @@ def test_people_are_told_why_and_what_to_do(tmp_path: Path) -> None:
 
     output = " ".join(shown(write(tmp_path, lost, inner, beside=({"task": "t"},))).split())
 
-    assert "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT" in output
+    assert "9 documents, 8 evicted, with 37 attributes" in output
+    assert "set OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT to 40 or more" in output
     assert "nested (1)" in output
     assert "0 of 2 retrieval spans can be judged." in output
     assert "spans.jsonl:2: context is missing" in output
+
+
+def test_a_loss_is_told_in_numbers(tmp_path: Path) -> None:
+    kind, first = {"openinference.span.kind": "RERANKER"}, "reranker.output_documents.3.document."
+    store = {"db.system": "chroma", "db.operation": "query"}
+    result = {"name": "db.query.result", "timeUnixNano": "1"}
+
+    later = shown(write(tmp_path, span(1, kind | {f"{first}content": "t", f"{first}id": "3"})))
+    events = shown(write(tmp_path, span(1, store, events=[result] * 128, droppedEventsCount=72)))
+
+    assert "4 documents, 3 evicted: raise OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT." in later
+    assert "200 events, 72 evicted: set OTEL_SPAN_EVENT_COUNT_LIMIT to 200 or more." in events
 
 
 def test_a_file_without_retrievals_is_not_passed_over_in_silence(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from seer_otel.dialects import DIALECTS, Dialect, tool
+from seer_otel.dialects.evicted import evicted
 from seer_otel.dialects.reasons import NESTED, WHAT_TO_DO
 from seer_otel.dialects.span import Span
 from seer_otel.dialects.trace import Node, Resolution, TraceReading, node, resolve
@@ -27,6 +28,8 @@ class InspectedSpan:
 
     node: Node
     resolution: Resolution
+    evicted: str | None = None
+    """What the limits of an SDK took away from it, where that is why it is not judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,7 @@ def inspect(path: str | Path, dialects: Sequence[Dialect] = DIALECTS) -> Inspect
         OSError: The file cannot be opened.
     """
     nodes: dict[tuple[str, str], Node] = {}
+    lost: dict[tuple[str, str], str | None] = {}
     events, bad = 0, []
     tools: dict[str, None] = {}
     for record in read(path):
@@ -67,6 +71,8 @@ def inspect(path: str | Path, dialects: Sequence[Dialect] = DIALECTS) -> Inspect
             bad.append(record)
         elif isinstance(record, Span):
             found = nodes.setdefault((record.trace_id, record.span_id), node(record, dialects))
+            if found.reading is not None and found.reading.reason == "attributes_dropped":
+                lost.setdefault((record.trace_id, record.span_id), evicted(record))
             if found.reading is None and (name := tool.returns_documents(record)):
                 tools[name] = None
         else:
@@ -75,7 +81,9 @@ def inspect(path: str | Path, dialects: Sequence[Dialect] = DIALECTS) -> Inspect
     return Inspection(
         file=Path(path).name,
         spans=tuple(
-            InspectedSpan(n, traces[n.trace_id].resolutions[n.span_id])
+            InspectedSpan(
+                n, traces[n.trace_id].resolutions[n.span_id], lost.get((n.trace_id, n.span_id))
+            )
             for n in nodes.values()
             if n.reading is not None
         ),
@@ -164,6 +172,12 @@ def render(inspection: Inspection) -> RenderableType:
     for status, words in [*WHAT_TO_DO.items(), ("nested", NESTED)]:
         if counts[status]:
             parts.append(Text.assemble((f"{status} ({counts[status]}): ", "bold"), words))
+        if status == "attributes_dropped":
+            parts += [
+                Text(f"  {span.node.span_id} {shown(span.node.name, 40)}: {span.evicted}")
+                for span in inspection.spans
+                if span.evicted is not None
+            ]
     parts.append(Text(_summary(inspection)))
     parts += [Text(shown(str(bad), 200), style="red") for bad in inspection.bad_records]
     return Group(*parts)
