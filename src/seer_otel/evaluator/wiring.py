@@ -7,7 +7,7 @@ from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
 
 from seer_otel.clock import Clock
 from seer_otel.config import Config, Forward
-from seer_otel.dialects import with_tools
+from seer_otel.dialects import Reader, redaction_of, with_tools
 from seer_otel.errors import ConfigError
 from seer_otel.evaluator.admission import Admission
 from seer_otel.evaluator.events import Events
@@ -79,6 +79,8 @@ def build(config: Config, judge: Judge | None, clock: Clock) -> Parts:
             "OTEL_EXPORTER_OTLP_ENDPOINT, or say --forward off to judge and keep records only"
         )
     doors = open_doors(config)
+    seen = redaction_of(config.redact.patterns, config.redact.function)
+    reader = Reader(with_tools(config.tools), seen)
     health = Health(clock)
     telemetry = Telemetry(keys=tuple(config.metric_keys), reader=_metric_reader(config))
     settings = config.judge.settings()
@@ -100,9 +102,10 @@ def build(config: Config, judge: Judge | None, clock: Clock) -> Parts:
         timeout_s=3 * config.judge.timeout * config.judge.runs,
         concurrency=config.judge.concurrency,
         resolve=resolver,
+        reader=reader,
     )
     pulse = health.pulse("judging")
-    judging = _judging(config, store, assessing, forwarder, logs, telemetry, pulse)
+    judging = _judging(config, store, assessing, forwarder, logs, telemetry, pulse, reader)
     admission = Admission(store, max_bytes=config.hold.max_bytes)
     intake = Intake(
         store,
@@ -113,7 +116,7 @@ def build(config: Config, judge: Judge | None, clock: Clock) -> Parts:
         sample_rate=config.sample_rate,
         admission=admission,
         signals=("traces",) if config.signals == "traces" else ("traces", "metrics", "logs"),
-        dialects=with_tools(config.tools),
+        reader=reader,
     )
     events = Events(
         intake,
@@ -124,7 +127,9 @@ def build(config: Config, judge: Judge | None, clock: Clock) -> Parts:
         telemetry,
         sample_rate=config.sample_rate,
     )
-    routes = EventRoutes(events, doors.gate, clock, intake.refused, doors.max_bytes).routes()
+    routes = EventRoutes(
+        events, doors.gate, clock, reader, intake.refused, doors.max_bytes
+    ).routes()
     _register(health, store, intake, admission, assessing, resolver, forwarder)
     return Parts(
         telemetry,
@@ -168,6 +173,7 @@ def _judging(
     logs: LogShipper | None,
     telemetry: Telemetry,
     pulse: Pulse,
+    reader: Reader,
 ) -> Judging:
     writer = Writer({str(k): v for k, v in config.thresholds.items()})
     return Judging(
@@ -190,7 +196,7 @@ def _judging(
             task_wait=config.hold.task_wait,
             trace_idle=config.trace_results.idle,
         ),
-        dialects=with_tools(config.tools),
+        reader=reader,
     )
 
 
