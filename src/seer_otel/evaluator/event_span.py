@@ -6,7 +6,7 @@ that span, whose ids it takes, and is judged beside it.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
 
 from seer_otel import semconv
-from seer_otel.dialects import DIALECTS, Dialect, record_ids, trace
+from seer_otel.dialects import READER, Reader, record_ids
 from seer_otel.dialects.event import time_ns
 from seer_otel.dialects.trace import Node
 from seer_otel.dialects.values import number, text
@@ -46,13 +46,14 @@ class Logged:
     """Of the span that it was logged in."""
 
 
-def logged(event: Mapping[str, Any], now_s: float) -> Logged:
+def logged(event: Mapping[str, Any], now_s: float, reader: Reader = READER) -> Logged:
     """
     Turn an event into what is held of it.
 
     Args:
         event: Checked already; `context` and `task` or `subquery` are there.
         now_s: Wall clock: when it happened, unless it says so itself.
+        reader: Reads what was made of it.
     """
     record_id = event.get("record_id") or record_ids.new()
     key = Key.of(record_id)
@@ -71,16 +72,16 @@ def logged(event: Mapping[str, Any], now_s: float) -> Logged:
     )
     held = Held(key, _request(span), "copy" if span_id else "event", now_s)
     return Logged(
-        record_id, held, node_of(held), number(event.get("sample_rate")), trace_id, span_id
+        record_id, held, node_of(held, reader), number(event.get("sample_rate")), trace_id, span_id
     )
 
 
-def node_of(held: Held, dialects: Sequence[Dialect] = DIALECTS) -> Node:
+def node_of(held: Held, reader: Reader = READER) -> Node:
     """Read the one span of what is held; of an event, as a node beside the spans of its trace."""
     envelope = Envelope.open(held.request)
     ((place, _),) = envelope.spans()
     span = decode(envelope.enclosed(place))
-    node = trace.node(span, dialects)
+    node = reader.node(span)
     record_id = text(span.attributes.get(semconv.RECORD_ID))
     if record_id is None or Key.of(record_id) != held.key:
         return node

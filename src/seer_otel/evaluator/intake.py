@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from seer_otel import sampling
 from seer_otel.clock import Clock
-from seer_otel.dialects import DIALECTS, Dialect
+from seer_otel.dialects import READER, Reader
 from seer_otel.dialects.attach import append, unevaluated
 from seer_otel.errors import NextHopRefused, Overloaded, Undecodable
 from seer_otel.evaluator.admission import Admission
@@ -71,7 +71,7 @@ class Intake:
         sample_rate: float,
         admission: Admission,
         signals: Sequence[Signal] = ("traces", "metrics", "logs"),
-        dialects: Sequence[Dialect] = DIALECTS,
+        reader: Reader = READER,
     ) -> None:
         self._store = store
         self._onward = onward
@@ -80,7 +80,7 @@ class Intake:
         self._clock = clock
         self._sample_rate = sample_rate
         self._admission = admission
-        self._dialects = dialects
+        self._reader = reader
         self.signals: Sequence[Signal] = signals if onward is not None else ("traces",)
         """The signals that are taken: others have nowhere to go."""
         self._taking: set[asyncio.Task[Any]] = set()
@@ -164,7 +164,7 @@ class Intake:
     async def _traces(self, body: bytes, *, copies: bool) -> bytes:
         envelope = Envelope.open(body)
         total = len(envelope)
-        found = sort(envelope, self._wanted, self._dialects)
+        found = sort(envelope, self._wanted, self._reader)
         self._telemetry.count(metrics.UNREADABLE, found.unreadable)
         self._telemetry.count(metrics.EVALUATED_BEFORE, found.evaluated_before)
         decided = self._decide(envelope, found, copies=copies)

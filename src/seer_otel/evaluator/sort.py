@@ -6,7 +6,7 @@ strict parser would take passes with its neighbours.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from google.protobuf.message import DecodeError
@@ -15,7 +15,7 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1 import trace_pb2
 
 from seer_otel import dialects, semconv
-from seer_otel.dialects import DIALECTS, Dialect, otlp, trace, values
+from seer_otel.dialects import READER, Reader, otlp, trace, values
 from seer_otel.dialects.span import Span
 from seer_otel.evaluator.envelope import Enclosed, Envelope, Head, Place, head
 
@@ -56,7 +56,7 @@ class Sorted:
 def sort(
     envelope: Envelope,
     wanted: Callable[[str], bool],
-    dialects: Sequence[Dialect] = DIALECTS,
+    reader: Reader = READER,
 ) -> Sorted:
     """Sort the spans of a request; `wanted` says whose nodes are worth remembering."""
     found = Sorted()
@@ -68,7 +68,7 @@ def sort(
             continue
         node = None
         if _CANDIDATE.search(span):
-            node = _decode(envelope, place, span, found, dialects)
+            node = _decode(envelope, place, span, found, reader)
         heads.append((ids, node))
     with_retrievals = (retrieval.node.trace_id for retrieval in found.retrievals)
     interesting = dict.fromkeys((*found.sampled, *with_retrievals), True)
@@ -82,7 +82,7 @@ def sort(
 
 
 def _decode(
-    envelope: Envelope, place: Place, span: bytes, found: Sorted, known: Sequence[Dialect]
+    envelope: Envelope, place: Place, span: bytes, found: Sorted, reader: Reader
 ) -> trace.Node | None:
     try:
         decoded = decode(envelope.enclosed(place))
@@ -94,7 +94,7 @@ def _decode(
         return None
     if values.flag(decoded.attributes.get(semconv.SAMPLED)):
         found.sampled.add(decoded.trace_id)
-    node = trace.node(decoded, known)
+    node = reader.node(decoded)
     if node.reading is not None:
         found.retrievals.append(Found(place, span, node))
     return node

@@ -9,6 +9,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from seer_otel.clock import Clock
+from seer_otel.dialects import Reader
 from seer_otel.dialects.values import identifier, parse_json
 from seer_otel.errors import Undecodable
 from seer_otel.evaluator.event_span import Logged, logged
@@ -34,12 +35,14 @@ class EventRoutes:
         events: Events,
         gate: Gate,
         clock: Clock,
+        reader: Reader,
         refused: Callable[[str], None],
         max_bytes: int,
     ) -> None:
         self._events = events
         self._gate = gate
         self._clock = clock
+        self._reader = reader
         self._refused = refused
         self._max_bytes = max_bytes
 
@@ -133,7 +136,7 @@ class EventRoutes:
         return await apart(len(body), read)
 
     def _event(self, body: object) -> Logged:
-        return logged(schema.event_of(body), self._clock.now())
+        return logged(schema.event_of(body), self._clock.now(), self._reader)
 
     def _batch(self, body: object) -> list[Logged | schema.Receipt]:
         return [self._one_of_batch(event) for event in schema.events_of(body)]

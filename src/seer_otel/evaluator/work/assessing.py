@@ -2,10 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Protocol
 
-from seer_otel.dialects import lookup
+from seer_otel.dialects import READER, Reader, lookup
 from seer_otel.dialects.trace import Node
 from seer_otel.evaluator.telemetry import metrics
 from seer_otel.evaluator.telemetry.metrics import Telemetry
@@ -35,12 +34,14 @@ class Assessing:
         timeout_s: float,
         concurrency: int = 8,
         resolve: Resolve | None = None,
+        reader: Reader = READER,
     ) -> None:
         self._assessor = assessor
         self._telemetry = telemetry
         self._timeout_s = timeout_s
         self._slots = asyncio.Semaphore(concurrency)
         self._resolve = resolve
+        self._reader = reader
         self.trouble: str | None = None
         """What the last judgement failed with; None where it did not."""
 
@@ -51,7 +52,7 @@ class Assessing:
         ids = lookup.missing(node.reading)
         if not ids:
             return node
-        return replace(node, reading=lookup.with_texts(node.reading, await self._resolve(ids)))
+        return self._reader.with_texts(node, await self._resolve(ids))
 
     async def assess(self, retrieval: Retrieval) -> Verdict:
         """

@@ -11,13 +11,13 @@ One task a retrieval; what they share is the trace. Times are those of the event
 import asyncio
 import logging
 import math
-from collections.abc import AsyncIterable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterable, Coroutine, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
-from seer_otel.dialects import DIALECTS, Dialect
+from seer_otel.dialects import READER, Reader
 from seer_otel.dialects import trace as reading
 from seer_otel.dialects.trace import Node, Resolution
 from seer_otel.errors import BudgetSpent, StorageFailed
@@ -87,7 +87,7 @@ class Judging:
         pulse: Pulse,
         *,
         times: Times,
-        dialects: Sequence[Dialect] = DIALECTS,
+        reader: Reader = READER,
     ) -> None:
         self._store = store
         self._assessing = assessing
@@ -96,7 +96,7 @@ class Judging:
         self._telemetry = telemetry
         self._pulse = pulse
         self._times = times
-        self._dialects = dialects
+        self._reader = reader
         self._traces = hops.traces
         self._items: dict[Key, Item] = {}
         self._group: asyncio.TaskGroup | None = None
@@ -149,7 +149,7 @@ class Judging:
         found: list[tuple[Held, Node]] = []
         async for held in left_behind:
             try:
-                node = node_of(held, self._dialects)
+                node = node_of(held, self._reader)
                 lean = replace(held, request=results.skeleton(held.request))
             except Exception as error:  # of another release, perhaps
                 log.error("a held retrieval cannot be read (%s)", whereabouts(error))
