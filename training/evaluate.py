@@ -72,6 +72,8 @@ class Figures:
     sure: list[float] = field(default_factory=list)
     unsure: list[float] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
+    kinds: list[tuple[str, float]] = field(default_factory=list)
+    """The kind of each question (its type, or else its language), with the F1 of its task."""
 
     def line(self) -> dict[str, object]:
         """Return the means."""
@@ -104,6 +106,7 @@ def figures(judge: LocalJudge, questions: Sequence[dict]) -> Figures:
         score = f1(found.cited, gold)
         out.task.append(score)
         out.seconds.append(found.seconds)
+        out.kinds.append((_kind(row), score))
         (out.unsure if found.unsure else out.sure).append(score)
         if gold:
             out.declined.append(not found.cited)
@@ -122,6 +125,10 @@ def figures(judge: LocalJudge, questions: Sequence[dict]) -> Figures:
                 its = judged(judge, query, context)
                 out.subquery.append(f1(its.cited, present.intersection(each["gold_doc_ids"])))
     return out
+
+
+def _kind(row: dict) -> str:
+    return row["language"] if "language" in row else row["ground_truth"].get("type") or "any"
 
 
 def merged(several: Iterable[Figures]) -> Figures:
@@ -174,6 +181,13 @@ def _some(source: str, most: int) -> list[dict]:
     return sorted(rows(source), key=lambda row: chance("order", row["id"]))[:most]
 
 
+def by_kind(found: Figures) -> str:
+    """Return the F1 of each kind of question that there are several of."""
+    kinds = sorted({kind for kind, _ in found.kinds})
+    means = {kind: [score for each, score in found.kinds if each == kind] for kind in kinds}
+    return ", ".join(f"{k} {_mean(v):.2f} ({len(v)})" for k, v in means.items() if len(v) > 4)
+
+
 def table(lines: Sequence[dict[str, object]]) -> str:
     """Return lines as a table in Markdown."""
     names = list(lines[0])
@@ -196,13 +210,14 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=200, help="questions of a source, at most")
     options = parser.parse_args()
     if options.set:
-        found = [(options.set, figures(LocalJudge(), _some(options.set, options.most)))]
-        lines = [{"set": name, **each.line()} for name, each in found]
+        found = figures(LocalJudge(), _some(options.set, options.most))
+        lines = [{"set": options.set, **found.line()}]
+        print(by_kind(found))
     else:
         lines = []
         for name, each in _unseen(options.most):
             lines.append({"set": name, **each.line()})
-            print(json.dumps(lines[-1]), flush=True)
+            print(json.dumps(lines[-1]), by_kind(each), flush=True)
     print(table(lines))
 
 

@@ -6,6 +6,7 @@ import re
 from types import ModuleType
 
 from seer_otel.judge.local import (
+    commonness,
     evidence,
     features,
     links,
@@ -75,7 +76,7 @@ def _support(question: Question, model: Model) -> Support:
 def _fingerprint() -> str:
     """Return a short text that changes with every threshold, pattern and word list."""
     rooms = (
-        *(evidence, features, links, needs, parts, patterns),
+        *(commonness, evidence, features, links, needs, parts, patterns),
         *(reading, relations, requirements, vocabulary, words),
     )
     constants = [item for room in rooms for item in _constants(room)]
