@@ -10,6 +10,7 @@ from seer_otel.cli import NOT_ALL_WELL, OK
 from seer_otel.cli.files import accuracy, evaluate
 from seer_otel.cli.harness import compare, harness
 from seer_otel.cli.keys import key
+from seer_otel.cli.operations import resend, status
 from seer_otel.cli.options import (
     INPUT,
     Format,
@@ -212,5 +213,5 @@ def show(name: str | None, file: Path | None) -> int:
     return OK
 
 
-for command in (evaluate, accuracy, harness, compare, key):
+for command in (status, resend, evaluate, accuracy, harness, compare, key):
     seer_otel.add_command(command)

@@ -9,6 +9,7 @@ from seer_otel.clock import Clock, SystemClock
 from seer_otel.config import Config
 from seer_otel.errors import ConfigError, StorageFailed
 from seer_otel.evaluator.forward.circle import refuse_circle
+from seer_otel.evaluator.telemetry.recent import EVERY_S
 from seer_otel.evaluator.telemetry.whereabouts import whereabouts
 from seer_otel.evaluator.wiring import build
 from seer_otel.judge.protocol import Judge
@@ -85,6 +86,7 @@ class Evaluator:
     def _background(self) -> Iterator[tuple[str, Coroutine[None, None, None]]]:
         yield "the judging", self._parts.judging.run()
         yield "the forgetting", self._prune()
+        yield "the counting", self._look()
         if self._parts.forwarder is not None:
             yield "the forwarding", self._parts.forwarder.run()
         if self._parts.logs is not None:
@@ -97,6 +99,11 @@ class Evaluator:
             except StorageFailed as error:
                 log.warning("%s", error)
             await asyncio.sleep(PRUNE_EVERY_S)
+
+    async def _look(self) -> None:
+        while True:
+            self._parts.status.recent.look()
+            await asyncio.sleep(EVERY_S)
 
     async def _listen(self) -> Listening:
         listening = Listening(

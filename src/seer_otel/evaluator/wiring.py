@@ -22,8 +22,10 @@ from seer_otel.evaluator.receive.doors import open_doors
 from seer_otel.evaluator.receive.event_routes import EventRoutes
 from seer_otel.evaluator.receive.grpc_server import GrpcServer
 from seer_otel.evaluator.receive.http_server import HttpServer
+from seer_otel.evaluator.receive.status_route import status_route
 from seer_otel.evaluator.telemetry.health import Health, Pulse
 from seer_otel.evaluator.telemetry.metrics import Telemetry
+from seer_otel.evaluator.telemetry.status import Status
 from seer_otel.evaluator.work.assessing import Assessing
 from seer_otel.evaluator.work.exits import Exits
 from seer_otel.evaluator.work.hops import Hops
@@ -47,7 +49,7 @@ class Parts:
     """What the service is made of; None where the configuration has no need of it."""
 
     telemetry: Telemetry
-    health: Health
+    status: Status
     judge: Judge
     store: Store
     assessor: Assessor
@@ -130,10 +132,20 @@ def build(config: Config, judge: Judge | None, clock: Clock) -> Parts:
     routes = EventRoutes(
         events, doors.gate, clock, reader, intake.refused, doors.max_bytes
     ).routes()
+    status = Status(
+        telemetry,
+        health,
+        store,
+        clock,
+        max_bytes=config.hold.max_bytes,
+        judge=judge.name,
+        next_hop=next_hop.address if next_hop is not None else None,
+    )
+    routes.append(status_route(status, doors.gate))
     _register(health, store, intake, admission, assessing, resolver, forwarder)
     return Parts(
         telemetry,
-        health,
+        status,
         judge,
         store,
         assessor,

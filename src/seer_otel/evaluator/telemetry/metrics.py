@@ -212,6 +212,15 @@ class Telemetry:
             return self._gauge(metric)
         return self._totals.get(metric.name, 0)
 
+    def by_labels(self, metric: Metric) -> list[dict[str, str | float]]:
+        """Return a counter label by label, each set of labels with its `count`."""
+        return [
+            {**{k: v for k, v in sample.labels.items() if v}, "count": sample.value}
+            for family in self._prometheus[metric.name].collect()
+            for sample in family.samples
+            if sample.name.endswith("_total")
+        ]
+
     def record(
         self,
         metric: Metric,
