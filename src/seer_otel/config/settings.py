@@ -134,6 +134,10 @@ class Hold(_Section):
     """
     max_bytes: int = Field(256 * 1024 * 1024, ge=1024)
     """Bytes on disk, held and queued, above which new spans are refused for now."""
+    known_for: float = Field(24 * 3600.0, ge=60)
+    """Seconds that a retrieval which has left is known, should it come again."""
+    known_at_most: int = Field(1_000_000, ge=1_000)
+    """Retrievals that are known; beyond them, the oldest are forgotten earlier."""
 
     @model_validator(mode="before")
     @classmethod

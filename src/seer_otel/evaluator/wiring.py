@@ -16,6 +16,7 @@ from seer_otel.evaluator.forward.forwarder import Forwarder
 from seer_otel.evaluator.forward.log_shipper import LogShipper
 from seer_otel.evaluator.forward.next_hop import NextHop, connect
 from seer_otel.evaluator.hold.memory import StoredAnswers, StoredRequirements, StoredSpending
+from seer_otel.evaluator.hold.pruning import Memory
 from seer_otel.evaluator.hold.store import Store
 from seer_otel.evaluator.intake import Intake
 from seer_otel.evaluator.receive.doors import open_doors
@@ -89,7 +90,8 @@ def build(config: Config, judge: Judge | None, clock: Clock) -> Parts:
     budget = Budget(settings.minute, settings.day, clock=clock)
     judge = judge or open_judge(settings, budget=budget, patience_s=0.0, observe=telemetry.called)
     next_hop = connect(config.forward) if config.forward.url else None
-    store = Store(config.data_dir, clock, forwarding=next_hop is not None)
+    memory = Memory(config.hold.known_for, config.hold.known_at_most)
+    store = Store(config.data_dir, clock, forwarding=next_hop is not None, memory=memory)
     budget.remember_in(StoredSpending(store, clock))
     assessor = _assessor(config, judge, store, clock)
     forwarder = None
