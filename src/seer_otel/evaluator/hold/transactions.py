@@ -127,17 +127,16 @@ def held_after(db: sqlite3.Connection, last: int, max_bytes: int) -> list[tuple[
 
 def sizes(db: sqlite3.Connection) -> Statistics:
     """Count what is in the hold and in the outbox."""
-    statistics = Statistics()
-    for origin, spans, size in db.execute(
-        "SELECT origin, COUNT(*), SUM(LENGTH(request)) FROM held GROUP BY origin"
-    ):
-        statistics.held_spans += 0 if origin == "left" else spans
-        statistics.held_bytes += size
-    for kind, spans, size in db.execute(
-        "SELECT kind, SUM(spans), SUM(LENGTH(request)) FROM outbox GROUP BY kind"
-    ):
-        statistics.count_queued(kind, spans, size)
-    return statistics
+    # Sums of cases rather than groups: to group, SQLite would sort what it should not read.
+    (held_spans, held_bytes), (spans, carriers, queued_bytes) = (
+        db.execute(query).fetchone()
+        for query in (
+            "SELECT TOTAL(origin <> 'left'), TOTAL(LENGTH(request)) FROM held",
+            "SELECT TOTAL(IIF(kind = 'carrier', 0, spans)), TOTAL(IIF(kind = 'carrier', spans, 0)),"
+            " TOTAL(LENGTH(request)) FROM outbox",
+        )
+    )
+    return Statistics(*map(int, (held_spans, held_bytes, spans, carriers, queued_bytes)))
 
 
 def first(cursor: sqlite3.Cursor) -> Any:
