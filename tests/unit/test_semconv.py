@@ -24,6 +24,7 @@ NAMES = {
     "RECORD_ID": "seer.record_id",
     "EVALUATED": "seer.evaluated",
     "SKIP_REASON": "seer.skip_reason",
+    "PAYLOAD": "seer.payload",
     "VERDICT": "seer.verdict",
     "EVAL_PREFIX": "seer.eval",
     "EVALUATION_EVENT": "seer.evaluation",

@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol, TypeVar
 from seer_otel import sampling
 from seer_otel.clock import Clock
 from seer_otel.dialects import READER, Reader
-from seer_otel.dialects.attach import append, unevaluated
+from seer_otel.dialects.attach import Payload, append, shrink, unevaluated
 from seer_otel.errors import NextHopRefused, Overloaded, Undecodable
 from seer_otel.evaluator.admission import Admission
 from seer_otel.evaluator.envelope import Envelope, Place
@@ -72,6 +72,7 @@ class Intake:
         admission: Admission,
         signals: Sequence[Signal] = ("traces", "metrics", "logs"),
         reader: Reader = READER,
+        payload: Payload = "keep",
     ) -> None:
         self._store = store
         self._onward = onward
@@ -81,6 +82,7 @@ class Intake:
         self._sample_rate = sample_rate
         self._admission = admission
         self._reader = reader
+        self._payload = payload
         self.signals: Sequence[Signal] = signals if onward is not None else ("traces",)
         """The signals that are taken: others have nowhere to go."""
         self._taking: set[asyncio.Task[Any]] = set()
@@ -207,7 +209,8 @@ class Intake:
                 size += len(retrieval.span)
                 continue
             found.stamped = True
-            stamped = append(retrieval.span, attributes=unevaluated("skipped", reason))
+            onward = shrink(retrieval.span, self._payload)
+            stamped = append(onward, attributes=unevaluated("skipped", reason))
             if reason == "pressure" and not copies:
                 # How much waits differs from one delivery to the next, the span must not.
                 retrieval.stamped = stamped
@@ -224,10 +227,7 @@ class Intake:
             return set()
         now = self._clock.now()
         origin: Origin = "copy" if copies else "pipeline"
-        arrivals = [
-            Held(_key(envelope, each.place), envelope.alone(each.place), origin, now)
-            for each in both
-        ]
+        arrivals = [self._arrival(envelope, each, origin, now) for each in both]
         passing = {}
         for retrieval, arrival in zip(both, arrivals, strict=True):
             if retrieval.stamped is not None:
@@ -239,6 +239,13 @@ class Intake:
         for retrieval, arrival, outcome in zip(both, arrivals, outcomes, strict=True):
             self._arrived(retrieval, arrival, outcome)
         return {each.place for each in both}
+
+    def _arrival(self, envelope: Envelope, found: Found, origin: Origin, now: float) -> Held:
+        request, onward = envelope.alone(found.place), None
+        if self._payload != "keep":
+            envelope.replace(found.place, shrink(found.span, self._payload))
+            onward = envelope.alone(found.place)
+        return Held(_key(envelope, found.place), request, origin, now, onward)
 
     def _arrived(self, retrieval: Found, arrival: Held, outcome: Arrived) -> None:
         match outcome:

@@ -121,6 +121,7 @@ def build(config: Config, judge: Judge | None, clock: Clock) -> Parts:
         admission=admission,
         signals=("traces",) if config.signals == "traces" else ("traces", "metrics", "logs"),
         reader=reader,
+        payload=config.payload,
     )
     events = Events(
         intake,
@@ -189,7 +190,7 @@ def _judging(
     pulse: Pulse,
     reader: Reader,
 ) -> Judging:
-    writer = Writer({str(k): v for k, v in config.thresholds.items()})
+    writer = Writer({str(k): v for k, v in config.thresholds.items()}, config.payload)
     return Judging(
         store,
         assessing,

@@ -12,7 +12,7 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, ResourceLogs, ScopeL
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
 
 from seer_otel import semconv
-from seer_otel.dialects.attach import inline
+from seer_otel.dialects.attach import inline, wire
 from seer_otel.dialects.attach.results import results
 from seer_otel.dialects.attach.values import Value, key_values
 from seer_otel.verdict import Verdict
@@ -168,16 +168,7 @@ def _request(resource: bytes, scoped: bytes, schema_url: bytes) -> bytes:
 
 
 def _field(number: int, payload: bytes) -> bytes:
-    return bytes([number << 3 | 2]) + _varint(len(payload)) + payload
-
-
-def _varint(value: int) -> bytes:
-    encoded = bytearray()
-    while value > 0x7F:
-        encoded.append(value & 0x7F | 0x80)
-        value >>= 7
-    encoded.append(value)
-    return bytes(encoded)
+    return bytes([number << 3 | 2]) + wire.encoded(len(payload)) + payload
 
 
 def _nanoseconds(rfc3339: str) -> int:

@@ -48,6 +48,13 @@ class Held:
     origin: Origin
     received: float
     """Wall clock, seconds since the epoch."""
+    onward: bytes | None = None
+    """The request as it goes on where it is judged already; None: as it came."""
+
+    @property
+    def passing(self) -> "Outgoing":
+        """What leaves where it is judged already."""
+        return Outgoing(self.onward or self.request, 1, "retrieval")
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,7 +125,7 @@ class Store:
                 self.statistics.held_spans += 1
                 self.statistics.held_bytes += len(arrival.request)
             elif outcome == "queued":
-                self._count([Outgoing(arrival.request, 1, "retrieval")])
+                self._count([arrival.passing])
             elif outcome == "passed" and self._forwarding:
                 self._count([passing[arrival.key]])
         return outcomes

@@ -34,7 +34,7 @@ def arrive(db: sqlite3.Connection, arrival: Held, *, forwarding: bool) -> Arrive
     )
     if forwarded == 0 and arrival.origin == "pipeline" and forwarding:
         db.execute("UPDATE seen SET forwarded=1 WHERE trace_id=? AND span_id=?", arrival.key)
-        queue(db, [Outgoing(arrival.request, 1, "retrieval")])
+        queue(db, [arrival.passing])
         return "queued"
     if forwarded is not None:
         return "duplicate"

@@ -9,7 +9,7 @@ from opentelemetry.proto.trace.v1 import trace_pb2
 from pydantic import TypeAdapter
 
 from seer_otel.dialects import attach
-from seer_otel.dialects.attach import Target
+from seer_otel.dialects.attach import Payload, Target
 from seer_otel.dialects.trace import Node
 from seer_otel.evaluator.envelope import Enclosed, Envelope
 from seer_otel.evaluator.hold.entries import Outgoing
@@ -25,6 +25,8 @@ class Writer:
     """Writes results, with the thresholds that label them."""
 
     thresholds: Mapping[str, float]
+    payload: Payload = "keep"
+    """What becomes of the documents on spans that go on."""
 
     def inline(
         self, request: bytes, verdict: Verdict | None, attributes: Mapping[str, str]
@@ -38,7 +40,8 @@ class Writer:
             at_ns = target_of(request)[0].at_ns
             events = attach.events(verdict, at_ns=at_ns, thresholds=self.thresholds)
             written = {**attach.attributes(verdict), **written}
-        envelope.replace(place, attach.append(span, attributes=written, events=events))
+        onward = attach.shrink(span, self.payload)
+        envelope.replace(place, attach.append(onward, attributes=written, events=events))
         return Outgoing(envelope.to_bytes(), 1, "retrieval")
 
     def beside(
