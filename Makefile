@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test e2e peers bench accuracy clean
+.PHONY: help demo check test e2e peers crash soak bench accuracy clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -26,14 +26,21 @@ e2e: .venv/.installed-e2e .venv/.installed-llama peers ## The tests against a re
 peers: ## Build that Collector and Jaeger ahead of `make e2e`, where they are missing
 	PYTHONPATH=tests $(PYTHON) -m e2e.peers
 
-bench: .venv/.installed ## Count the calls and tokens of a retrieval
+crash: .venv/.installed ## Kill the service hundreds of times (SEER_CRASH_ROUNDS), at every step of a span's life
+	SEER_CRASH_ROUNDS=$${SEER_CRASH_ROUNDS:-300} $(BIN)/pytest -n0 -s --timeout 0 tests/crash
+
+soak: .venv/.installed ## Ten minutes of load and trouble (SEER_SOAK_SECONDS); curves in .soak/
+	$(BIN)/python -m tests.soak
+
+bench: .venv/.installed ## Measure the hold; count the calls and tokens of a retrieval
+	$(BIN)/python -m bench.hold
 	$(BIN)/python -m bench.judge_cost
 
 accuracy: .venv/.installed ## Measure the judges, and write the tables of docs/accuracy.md
 	$(BIN)/python -m bench.accuracy
 
 clean: ## Remove all that the commands made, the built programs too
-	rm -rf .venv .peers dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .peers .soak dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find src tests -name __pycache__ -prune -exec rm -rf {} +
 
 define CHECK_PYTHON

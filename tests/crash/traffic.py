@@ -16,7 +16,7 @@ from seer_otel.evaluator.envelope import Envelope, head
 from seer_otel.evaluator.forward.dead_letters import letters
 from tests.service.backend import Backend
 from tests.service.conftest import EXPORT
-from tests.service.spans import request, retrieval, span
+from tests.service.spans import CONTEXT, request, retrieval, span
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,8 @@ class Traffic:
     deliveries: Counter[bytes] = field(default_factory=Counter)
     """How often each span was sent."""
     last: int = 0
+    large: float = 0.0
+    """Share of retrievals whose context is large."""
 
     def next(self) -> Sent:
         """Make a retrieval and its neighbour, now and then poison, or with their trace's root."""
@@ -49,8 +51,9 @@ class Traffic:
         first = self.last + 1
         self.last += 3
         name = "poison" if random.random() < 0.1 else "step"
+        large = [{"text": "x" * 200_000}] if random.random() < self.large else []
         spans = [
-            retrieval(first, parent=first + 1, trace=trace),
+            retrieval(first, parent=first + 1, trace=trace, context=[*CONTEXT, *large]),
             span(first + 2, name, trace=trace),
         ]
         if random.random() < 0.5:
@@ -72,6 +75,15 @@ class Traffic:
                 if error.code() is not grpc.StatusCode.UNAVAILABLE or "hold" not in _said(error):
                     return
                 await asyncio.sleep(0.1)
+
+    async def send(self, channel: grpc.aio.Channel, sent: Sent) -> None:
+        """Send one request; where that is not answered with OK, it is to be sent again."""
+        try:
+            await self._deliver(channel, sent)
+        except (grpc.aio.AioRpcError, asyncio.CancelledError) as error:
+            self.unanswered.append(sent)
+            if isinstance(error, asyncio.CancelledError):
+                raise
 
     async def _deliver(self, channel: grpc.aio.Channel, sent: Sent) -> None:
         self.deliveries.update(sent.spans.keys())
