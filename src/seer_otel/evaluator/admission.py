@@ -43,14 +43,14 @@ class Admission:
             max_pending: Retrievals that wait for the judge.
         """
         self._store = store
-        self._max_bytes = max_bytes
+        self.max_bytes = max_bytes
         self._max_pending = max_pending
         self._under_way = 0
 
     def full(self) -> str | None:
         """Say where the hold is over its mark."""
         size = self._size()
-        if size <= self._max_bytes:
+        if size <= self.max_bytes:
             return None
         return f"the hold is full ({size} bytes on disk): the judge or the next hop cannot keep up"
 
@@ -63,7 +63,7 @@ class Admission:
             size: Bytes of this one, and of those that come to the hold together with it.
         """
         held = self._store.statistics.held_bytes + size
-        return pending >= self._max_pending or (pending > 0 and held > self._max_bytes // 2)
+        return pending >= self._max_pending or (pending > 0 and held > self.max_bytes // 2)
 
     @contextmanager
     def under_way(self, size: int) -> Iterator[None]:
@@ -96,7 +96,7 @@ class Admission:
     @property
     def delay_s(self) -> float:
         """Seconds that an answer is kept back, so that clients slow down before they must stop."""
-        above = self._size() / self._max_bytes - SLOW_ABOVE
+        above = self._size() / self.max_bytes - SLOW_ABOVE
         return max(0.0, SLOWEST_S * above / (1 - SLOW_ABOVE))
 
     def _size(self) -> int:

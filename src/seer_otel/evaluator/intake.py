@@ -95,6 +95,7 @@ class Intake:
             metrics.HELD_BYTES,
             lambda: float(store.statistics.held_bytes + store.statistics.queued_bytes),
         )
+        telemetry.watch(metrics.HOLD_LIMIT, lambda: float(admission.max_bytes))
 
     def recovered(self) -> None:
         """Count what an earlier process left on disk as accepted: it answered for it."""

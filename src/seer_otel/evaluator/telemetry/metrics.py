@@ -31,10 +31,13 @@ class Metric:
     unit: str
     meaning: str
     labels: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    """Values of its one label that are shown before they are counted: else growth from nothing to
+    one would look like none."""
 
 
 ACCEPTED = Metric(
-    "seer.spans.accepted", "counter", "{span}", "Spans, and logged events, answered OK."
+    "seer.spans.accepted", "counter", "{span}", "Spans, and logged events, taken over."
 )
 FORWARDED = Metric("seer.spans.forwarded", "counter", "{span}", "Spans that the next hop has.")
 DEAD_LETTERED = Metric(
@@ -49,6 +52,7 @@ JUDGED_ONLY = Metric(
 )
 HELD = Metric("seer.spans.held", "gauge", "{span}", "Accepted spans on disk, held or queued.")
 HELD_BYTES = Metric("seer.hold.size", "gauge", "By", "Bytes on disk, held or queued.")
+HOLD_LIMIT = Metric("seer.hold.limit", "gauge", "By", "Bytes above which requests are refused.")
 OLDEST_AGE = Metric("seer.hold.oldest_age", "gauge", "s", "Age of the oldest held retrieval.")
 UNREADABLE = Metric(
     "seer.spans.unreadable", "counter", "{span}", "Spans passed on that could not be decoded."
@@ -73,7 +77,14 @@ CARRIERS = Metric("seer.carriers", "counter", "{span}", "Carrier spans made.")
 REJECTED = Metric(
     "seer.spans.rejected", "counter", "{span}", "Spans in JSON that cannot be read; never accepted."
 )
-REFUSED = Metric("seer.requests.refused", "counter", "{request}", "Refusals.", ("reason",))
+REFUSED = Metric(
+    "seer.requests.refused",
+    "counter",
+    "{request}",
+    "Refusals.",
+    ("reason",),
+    ("overloaded", "storage", "next_hop", "fault"),
+)
 REJECTED_SPANS = Metric(
     "seer.next_hop.rejected_spans", "counter", "{span}", "Spans rejected in a partial success."
 )
@@ -113,9 +124,9 @@ F1 = Metric("seer.f1", "histogram", "1", "F1.", ("scope",))
 NDCG = Metric("seer.ndcg", "histogram", "1", "nDCG.", ("scope",))
 
 METRICS = (
-    ACCEPTED, FORWARDED, DEAD_LETTERED, DUPLICATE, JUDGED_ONLY, HELD, HELD_BYTES, OLDEST_AGE,
-    UNREADABLE, EVALUATED_BEFORE, RETRIEVALS, TRACES_EVICTED, CARRIERS, LOGS_DROPPED, REFUSED,
-    REJECTED, REJECTED_SPANS, NEXT_HOP_UP,
+    ACCEPTED, FORWARDED, DEAD_LETTERED, DUPLICATE, JUDGED_ONLY, HELD, HELD_BYTES, HOLD_LIMIT,
+    OLDEST_AGE, UNREADABLE, EVALUATED_BEFORE, RETRIEVALS, TRACES_EVICTED, CARRIERS, LOGS_DROPPED,
+    REFUSED, REJECTED, REJECTED_SPANS, NEXT_HOP_UP,
     JUDGE_CALLS, JUDGE_TOKENS, JUDGE_COST, JUDGE_CACHED, JUDGE_DURATION, JUDGE_AGREEMENT,
     GENAI_TOKENS, GENAI_DURATION, RECALL, PRECISION, F1, NDCG,
 )  # fmt: skip
@@ -168,6 +179,8 @@ class Telemetry:
             self._prometheus[metric.name] = prometheus_client.Counter(
                 name, metric.meaning, labels, registry=self.registry
             )
+            for value in metric.known:
+                self._prometheus[metric.name].labels(value)
         elif metric.kind == "histogram":
             self._otel[metric.name] = meter.create_histogram(
                 metric.name, metric.unit, metric.meaning
@@ -218,7 +231,7 @@ class Telemetry:
             {**{k: v for k, v in sample.labels.items() if v}, "count": sample.value}
             for family in self._prometheus[metric.name].collect()
             for sample in family.samples
-            if sample.name.endswith("_total")
+            if sample.name.endswith("_total") and sample.value
         ]
 
     def record(
