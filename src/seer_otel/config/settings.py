@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from platformdirs import user_state_path
-from pydantic import BaseModel, BeforeValidator, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, field_validator, model_validator
 
 from seer_otel.config.guarding import Redact, Tls
 from seer_otel.config.secrets import shown
@@ -248,6 +248,13 @@ class Config(_Section):
     """OTLP/HTTP endpoint for evaluation log records."""
     metrics_endpoint: Url | None = None
     """OTLP/HTTP endpoint for the service's own metrics."""
+
+    @field_validator("logs_endpoint", "metrics_endpoint")
+    @classmethod
+    def _check_endpoint(cls, url: str | None) -> str | None:
+        if url and not is_http(url):
+            raise ValueError(f"{shown(url)!r} is no http:// or https:// URL")
+        return url
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -71,6 +71,7 @@ _SHORT = {
     "judge": "judge.kind",
     "resolver": "resolver.url",
     "hold": "hold.seconds",
+    "trace_results": "trace_results.send",
 }
 """Sections that one value stands for: `forward: off`, `judge: local`, `hold: 10`."""
 
