@@ -158,6 +158,18 @@ async def test_a_full_hold_says_when_to_try_again_in_both_trailers(start: Start)
     assert (503, "2") == (answer.status_code, answer.headers["retry-after"])
 
 
+async def test_what_stops_says_that_another_will_be_there_soon(start: Start) -> None:
+    service = await start()
+    service.evaluator.intake.stopping = True
+    error = await refused(service, BODY)
+    answer = await service.http.post("/v1/traces", content=BODY, headers=PROTOBUF)
+    delay = error_details_pb2.RetryInfo.FromString(details(error)["google.rpc.retryinfo-bin"])
+
+    assert (grpc.StatusCode.UNAVAILABLE, 1) == (error.code(), delay.retry_delay.seconds)
+    assert (503, "1") == (answer.status_code, answer.headers["retry-after"])
+    assert [] == service.backend.requests
+
+
 @pytest.mark.parametrize("fault", [OSError(28, "No space left on device"), RuntimeError("bug")])
 async def test_our_own_faults_are_temporary(
     start: Start, monkeypatch: pytest.MonkeyPatch, fault: Exception

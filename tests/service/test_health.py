@@ -10,6 +10,7 @@ from seer_otel.evaluator import wiring
 from seer_otel.evaluator.app import PartFailed
 from seer_otel.evaluator.forward.forwarder import Forwarder
 from seer_otel.evaluator.hold.store import Store
+from seer_otel.evaluator.receive.http_server import HttpServer
 from seer_otel.evaluator.telemetry import metrics
 from seer_otel.evaluator.telemetry.health import MARGIN_S
 from seer_otel.evaluator.work.hops import Hops
@@ -100,6 +101,21 @@ async def test_a_part_that_fails_ends_the_service_and_says_where(
 
     assert str(failed.value).startswith(f"{part} failed: Bug at test_health.py:")
     assert "retrieved" not in str(failed.value)
+
+
+async def test_a_listener_that_ends_by_itself_ends_the_service(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def end(_: HttpServer) -> None:
+        return
+
+    monkeypatch.setattr(HttpServer, "attend", end)
+
+    async def serve() -> None:
+        await (await start()).ended()
+
+    with pytest.raises(PartFailed, match="the HTTP listener failed"):
+        await serve()
 
 
 async def test_what_was_accepted_goes_on_after_a_part_has_failed(

@@ -9,6 +9,8 @@ from seer_otel.clock import Clock, SystemClock
 from seer_otel.config import Config
 from seer_otel.errors import ConfigError, StorageFailed
 from seer_otel.evaluator.forward.circle import refuse_circle
+from seer_otel.evaluator.receive.grpc_server import GrpcServer
+from seer_otel.evaluator.receive.http_server import HttpServer
 from seer_otel.evaluator.telemetry.recent import EVERY_S
 from seer_otel.evaluator.telemetry.whereabouts import whereabouts
 from seer_otel.evaluator.wiring import build
@@ -47,6 +49,7 @@ class Evaluator:
         self._parts = build(config, judge, self._clock)
         self.telemetry = self._parts.telemetry
         self.store = self._parts.store
+        self.intake = self._parts.intake
 
     async def run(self, stop: asyncio.Event, ready: Callable[[Listening], None]) -> None:
         """
@@ -76,6 +79,7 @@ class Evaluator:
                 parts.judging.begin(group)
                 await parts.judging.recover(self.store.left_behind(), self._clock.now())
                 ready(await self._listen())
+                background += [group.create_task(_part(*part)) for part in self._listeners()]
                 await stop.wait()
                 await self._wind_down()
             finally:
@@ -91,6 +95,17 @@ class Evaluator:
             yield "the forwarding", self._parts.forwarder.run()
         if self._parts.logs is not None:
             yield "the sending of log records", self._parts.logs.run()
+
+    def _listeners(self) -> Iterator[tuple[str, Coroutine[None, None, None]]]:
+        if self._parts.grpc is not None:
+            yield "the gRPC listener", self._attend(self._parts.grpc)
+        if self._parts.http is not None:
+            yield "the HTTP listener", self._attend(self._parts.http)
+
+    async def _attend(self, listener: GrpcServer | HttpServer) -> None:
+        await listener.attend()
+        if not self._parts.intake.stopping:
+            raise RuntimeError("nobody told it to end")
 
     async def _prune(self) -> None:
         while True:

@@ -83,6 +83,11 @@ class GrpcServer:
         self._serving = True
         return f"{host}:{port}"
 
+    async def attend(self) -> None:
+        """Return when it listens no longer."""
+        # Cancelled itself, it would let nobody wait for the end any more.
+        await asyncio.shield(self._server.wait_for_termination())
+
     async def stop(self, grace_s: float) -> None:
         """Refuse what is new, finish what is under way."""
         self._serving = False

@@ -90,6 +90,11 @@ class HttpServer:
         self._serving = asyncio.create_task(self._server.serve(sockets=[listener]))
         return f"{self._address.rpartition(':')[0]}:{listener.getsockname()[1]}"
 
+    async def attend(self) -> None:
+        """Return when it listens no longer."""
+        if self._serving is not None:
+            await asyncio.shield(self._serving)
+
     async def stop(self) -> None:
         """Refuse what is new, finish what is under way."""
         self._server.should_exit = True
