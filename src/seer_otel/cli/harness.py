@@ -88,18 +88,21 @@ def run(
     frozen, or a judgement failed.
     """
     from seer_otel.config import load
+    from seer_otel.dialects import redaction_of
     from seer_otel.harness.ir import as_json, layout, page, render
     from seer_otel.harness.ir import run as running
 
     if runs is not None and judge is None:
         raise click.UsageError("--runs goes with --judge")
     flags = {"judge.kind": judge, "judge.runs": runs}
+    told = load(file, flags=flags) if judge is not None else None
     made = running.run(
         folder,
         wanted=[arm for each in arms for arm in _listed(each)],
         levels=_listed(levels or ""),
         ks=_places(places),
-        judge=load(file, flags=flags).judge if judge is not None else None,
+        judge=told.judge if told is not None else None,
+        redact=redaction_of(told.redact.patterns, told.redact.function) if told else None,
     )
     if form == "table" and output is None:
         print_as("table", dict, lambda: render.on_terminal(layout.sections(made)))

@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import Final
 
 from seer_otel.config import Config
+from seer_otel.dialects import redaction_of
 from seer_otel.harness.baselines import PREFIX, open_baseline
 from seer_otel.harness.candidates import Candidate
 from seer_otel.harness.evaluate import Outcome
@@ -167,7 +168,8 @@ def run(files: Iterable[str | Path], config: Config) -> Accuracy:
     if settings.kind.startswith(PREFIX):
         judge, description = open_baseline(settings.kind), f"judge {settings.kind}"
     else:
-        judge, description = open_judge(settings), describe(settings)
+        seen = redaction_of(config.redact.patterns, config.redact.function)
+        judge, description = open_judge(settings, redact=seen), describe(settings)
     records = list(read(files))
     print(description, file=sys.stderr, flush=True)
     questions = [record for record in records if isinstance(record, Question)]

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from seer_otel.config import Config, JudgeConfig
-from seer_otel.dialects import with_tools
+from seer_otel.dialects import redaction_of, with_tools
 from seer_otel.errors import ConfigError
 from seer_otel.harness import conversations
 from seer_otel.harness.annotate import annotated, write
@@ -56,7 +56,8 @@ def run(
         if path is not None and not path.parent.is_dir():  # said before anything is spent
             raise ConfigError(f"{path}: there is no such folder")
     settings = config.judge.settings()
-    judge = open_judge(settings)
+    seen = redaction_of(config.redact.patterns, config.redact.function)
+    judge = open_judge(settings, redact=seen)
     print(describe(settings), file=sys.stderr, flush=True)
     gathered = gather(files, with_tools(config.tools))
     left_out = sample(gathered, rate) if rate is not None else 0

@@ -10,6 +10,7 @@ from seer_otel.judge import prompts
 from seer_otel.judge.budget import Allowance, Budget
 from seer_otel.judge.calls import Observe, Price
 from seer_otel.judge.protocol import Judge
+from seer_otel.judge.redacting import Redact, RedactingJudge
 
 DEFAULT_URL: Final = "https://api.openai.com/v1"
 
@@ -49,6 +50,7 @@ def open_judge(
     budget: Budget | None = None,
     patience_s: float = 120.0,
     observe: Observe = lambda _: None,
+    redact: Redact | None = None,
 ) -> Judge:
     """
     Open the judge that the settings name.
@@ -58,10 +60,18 @@ def open_judge(
         budget: Watches over what a model is asked; one of the settings' allowances unless given.
         patience_s: Seconds to wait for a model that keeps failing; 0 where spans wait for it.
         observe: Is told of every request to a model.
+        redact: From a text to what the judge may see of it.
 
     Raises:
         ConfigError: They name none, or lack what it needs; the message says what to give.
     """
+    judge = _open(settings, budget, patience_s, observe)
+    return judge if redact is None else RedactingJudge(judge, redact)
+
+
+def _open(
+    settings: JudgeSettings, budget: Budget | None, patience_s: float, observe: Observe
+) -> Judge:
     kind, file = _kind(settings)
     if kind == "openai":
         budget = budget or Budget(settings.minute, settings.day)

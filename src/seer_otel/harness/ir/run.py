@@ -19,6 +19,7 @@ from seer_otel.harness.ir.eval_set import EvalSet, load
 from seer_otel.harness.ir.judged import Judged
 from seer_otel.harness.ir.lock import State, state
 from seer_otel.harness.ir.measure import AtLevel, Signal
+from seer_otel.judge.redacting import Redact
 from seer_otel.judge.select import describe, open_judge
 
 DEPTH: Final = 100
@@ -54,6 +55,7 @@ def run(
     levels: Sequence[str] = (),
     ks: Sequence[int] = (10,),
     judge: JudgeConfig | None = None,
+    redact: Redact | None = None,
 ) -> HarnessRun:
     """
     Measure retrievers on an evaluation set.
@@ -65,11 +67,12 @@ def run(
         ks: Places that count.
         judge: Who judges the lists too, and how often, if anybody. The judge, and where it sends
             text, is said on the standard error before anything is sent.
+        redact: From a text to what the judge may see of it.
 
     Raises:
         ConfigError: The set, an arm or the judge cannot be used.
     """
-    opened = open_judge(judge.settings()) if judge is not None else None
+    opened = open_judge(judge.settings(), redact=redact) if judge is not None else None
     if judge is not None:
         print(describe(judge.settings()), file=sys.stderr, flush=True)
     specs = arms_.specs(wanted)
