@@ -307,8 +307,10 @@ class Judging:
             waiting: set[asyncio.Future[Any]] = {judging}
             if not item.upgraded.is_set():
                 waiting.add(upgraded)
-            await asyncio.wait(waiting, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
-            upgraded.cancel()
+            try:
+                await asyncio.wait(waiting, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                upgraded.cancel()
 
     async def _judge_late(self, trace: Trace, span_id: str, retrieval: Retrieval) -> None:
         """Judge the task that came after its retrieval was; the result goes on a carrier."""
