@@ -1,6 +1,7 @@
 """More than can be judged, or sent on: scores are given up first, answers slow down, then wait."""
 
 import asyncio
+from types import SimpleNamespace
 from typing import Any
 
 import grpc
@@ -9,6 +10,7 @@ import pytest
 
 from seer_otel.evaluator import admission
 from seer_otel.evaluator.admission import Admission
+from seer_otel.evaluator.hold.entries import Statistics
 from seer_otel.evaluator.telemetry import metrics
 from seer_otel.testing import ScriptedJudge
 from tests.service.conftest import Service, Start
@@ -163,10 +165,16 @@ async def test_a_request_of_many_retrievals_is_pressed_from_within(start: Start)
 
 
 def test_pressure_is_a_matter_of_number_too() -> None:
-    class Nothing:
-        class statistics:
-            held_bytes = 0
-
-    full = Admission(Nothing(), max_bytes=1_000, max_pending=3)  # type: ignore[arg-type]
+    store = SimpleNamespace(statistics=Statistics())
+    full = Admission(store, max_bytes=1_000, max_pending=3)  # type: ignore[arg-type]
 
     assert [False, True] == [full.is_pressed(pending, 10) for pending in (2, 3)]
+
+
+async def test_traces_that_are_not_judged_are_not_remembered(start: Start) -> None:
+    service = await start(sample_rate=0.0)
+    for number in range(1, 21):
+        await service.send(request(retrieval(number, trace=bytes([number]) * 16)))
+    await service.send(request(retrieval(1, trace=b"j" * 16, seer__sampled=True)))
+
+    assert 1 == service.total(metrics.TRACES_KNOWN)

@@ -17,6 +17,7 @@ from seer_otel import sampling
 from seer_otel.clock import Clock
 from seer_otel.dialects import READER, Reader
 from seer_otel.dialects.attach import Payload, append, shrink, unevaluated
+from seer_otel.dialects.trace import Node
 from seer_otel.errors import NextHopRefused, Overloaded, Undecodable
 from seer_otel.evaluator.admission import Admission
 from seer_otel.evaluator.envelope import Envelope, Place
@@ -171,7 +172,7 @@ class Intake:
         self._telemetry.count(metrics.UNREADABLE, found.unreadable)
         self._telemetry.count(metrics.EVALUATED_BEFORE, found.evaluated_before)
         decided = self._decide(envelope, found, copies=copies)
-        self._judging.note(found.nodes)
+        self._judging.note(self._worth_noting(found, decided))
         gone = await self._hold(envelope, decided, copies=copies)
         plain = total - len(gone)
         if copies or self._onward is None:
@@ -186,6 +187,15 @@ class Intake:
     def _wanted(self, trace_id: str) -> bool:
         """Whether the spans of a trace are worth remembering."""
         return self._judging.knows(trace_id) or sampling.sampled(trace_id, self._sample_rate)
+
+    def _worth_noting(self, found: Sorted, decided: _Decided) -> list[Node]:
+        """Return the nodes of traces that are judged."""
+        held = (retrieval.node.trace_id for retrieval in decided.holding)
+        judged = dict.fromkeys((*found.sampled, *held), True)
+        for node in found.nodes:
+            if node.trace_id not in judged:
+                judged[node.trace_id] = self._wanted(node.trace_id)
+        return [node for node in found.nodes if judged[node.trace_id]]
 
     def _decide(self, envelope: Envelope, found: Sorted, *, copies: bool) -> _Decided:
         """Say which retrievals are held; stamp the others with the reason why not."""

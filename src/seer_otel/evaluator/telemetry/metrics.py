@@ -67,6 +67,7 @@ RETRIEVALS = Metric(
     "Retrievals by outcome, and by reason where there is no score.",
     ("dialect", "evaluated", "reason"),
 )
+TRACES_KNOWN = Metric("seer.traces.known", "gauge", "{trace}", "Traces in view.")
 TRACES_EVICTED = Metric(
     "seer.traces.evicted", "counter", "{trace}", "Traces forgotten early, for want of room."
 )
@@ -125,8 +126,8 @@ NDCG = Metric("seer.ndcg", "histogram", "1", "nDCG.", ("scope",))
 
 METRICS = (
     ACCEPTED, FORWARDED, DEAD_LETTERED, DUPLICATE, JUDGED_ONLY, HELD, HELD_BYTES, HOLD_LIMIT,
-    OLDEST_AGE, UNREADABLE, EVALUATED_BEFORE, RETRIEVALS, TRACES_EVICTED, CARRIERS, LOGS_DROPPED,
-    REFUSED, REJECTED, REJECTED_SPANS, NEXT_HOP_UP,
+    OLDEST_AGE, UNREADABLE, EVALUATED_BEFORE, RETRIEVALS, TRACES_KNOWN, TRACES_EVICTED, CARRIERS,
+    LOGS_DROPPED, REFUSED, REJECTED, REJECTED_SPANS, NEXT_HOP_UP,
     JUDGE_CALLS, JUDGE_TOKENS, JUDGE_COST, JUDGE_CACHED, JUDGE_DURATION, JUDGE_AGREEMENT,
     GENAI_TOKENS, GENAI_DURATION, RECALL, PRECISION, F1, NDCG,
 )  # fmt: skip

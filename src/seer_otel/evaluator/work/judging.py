@@ -103,6 +103,7 @@ class Judging:
         self._tasks: set[asyncio.Task[None]] = set()
         self._evicted = 0
         telemetry.watch(metrics.OLDEST_AGE, self._oldest_age)
+        telemetry.watch(metrics.TRACES_KNOWN, lambda: float(len(self._traces)))
 
     @property
     def pending(self) -> int:

@@ -17,7 +17,7 @@ from seer_otel.dialects import trace as reading
 from seer_otel.dialects.trace import Node, Resolution
 from seer_otel.judge.hops import JudgedHop, final
 
-MAX_TRACES = 20_000
+MAX_TRACES = 10_000
 MAX_NODES = 300_000
 MAX_NODES_OF_TRACE = 50_000
 """Further spans of a trace are no links between others."""
@@ -54,7 +54,8 @@ class Trace:
     """Whether a span without parent came."""
     characters: int = 0
     """Of the texts of its nodes."""
-    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+    _changed: asyncio.Event | None = None
+    """While somebody waits."""
     _begun: set[str] = field(default_factory=set)
     """Span ids of retrievals whose judging has begun."""
     _around: set[str] | None = None
@@ -80,11 +81,14 @@ class Trace:
 
     def changed(self) -> None:
         """Wake those who wait for something to happen in this trace."""
-        self._changed.set()
-        self._changed = asyncio.Event()
+        if self._changed is not None:
+            self._changed.set()
+            self._changed = None
 
     async def change(self, timeout_s: float) -> None:
         """Wait until something happens, or the time is over."""
+        if self._changed is None:
+            self._changed = asyncio.Event()
         waiting = self._changed
         try:
             async with asyncio.timeout(timeout_s):
@@ -173,6 +177,10 @@ class Traces:
         """Whether a trace is in view."""
         return trace_id in self._active or trace_id in self._ended
 
+    def __len__(self) -> int:
+        """Count the traces in view."""
+        return len(self._active) + len(self._ended)
+
     def of(self, trace_id: str, now_s: float) -> Trace:
         """Return a trace, new if need be; it becomes the most recent."""
         trace = self._active.pop(trace_id, None) or self._ended.pop(trace_id, None)
@@ -215,7 +223,7 @@ class Traces:
 
     def _make_room(self) -> None:
         while (
-            len(self._active) + len(self._ended) > self._max_traces
+            len(self) > self._max_traces
             or self._nodes > self._max_nodes
             or self._characters > self._max_characters
         ):
