@@ -6,16 +6,30 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Self
 
 import httpx
+import pytest
 
 from tests.service.backend import Backend
 from tests.service.spans import SCRIPT
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+
+_STARTED: list[asyncio.subprocess.Process] = []
+
+
+@pytest.fixture(autouse=True)
+async def no_process_left() -> AsyncIterator[None]:
+    """End what a test that failed has left running."""
+    yield
+    while _STARTED:
+        process = _STARTED.pop()
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
 
 
 def recording(folder: Path) -> Path:
@@ -79,6 +93,7 @@ class Process:
                 **(environment or {}),
             },
         )  # fmt: skip
+        _STARTED.append(process)
         assert process.stderr is not None
         said = []
         async for line in process.stderr:

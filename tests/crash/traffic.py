@@ -72,7 +72,7 @@ class Traffic:
                 await self._deliver(channel, sent)
             except grpc.aio.AioRpcError as error:
                 self.unanswered.append(sent)
-                if error.code() is not grpc.StatusCode.UNAVAILABLE or "hold" not in _said(error):
+                if not _is_refusal(error):
                     return
                 await asyncio.sleep(0.1)
 
@@ -94,8 +94,14 @@ class Traffic:
         """Send what was not answered."""
         async with grpc.aio.insecure_channel(address) as channel:
             while self.unanswered:
-                await self._deliver(channel, self.unanswered[-1])
-                self.unanswered.pop()
+                try:
+                    await self._deliver(channel, self.unanswered[-1])
+                except grpc.aio.AioRpcError as error:
+                    if not _is_refusal(error):
+                        raise
+                    await asyncio.sleep(0.2)
+                else:
+                    self.unanswered.pop()
 
 
 @dataclass(frozen=True)
@@ -158,5 +164,6 @@ def twice(arrived: Mapping[bytes, Iterable[Arrived]]) -> set[bytes]:
     return {span_id for span_id, copies in arrived.items() if len(list(copies)) > 1}
 
 
-def _said(error: grpc.aio.AioRpcError) -> str:
-    return error.details() or ""
+def _is_refusal(error: grpc.aio.AioRpcError) -> bool:
+    """Whether the service said to come again, rather than nothing."""
+    return "google.rpc.retryinfo-bin" in dict(error.trailing_metadata() or ())

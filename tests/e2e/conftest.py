@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.crash.process import no_process_left
 from tests.service.conftest import next_hop, start
 
 from .jaeger import Jaeger
@@ -12,7 +13,7 @@ from .peers import Peers, PeersMissing
 from .peers import peers as provide_peers
 from .stack import running_jaeger
 
-__all__ = ["next_hop", "start"]
+__all__ = ["next_hop", "no_process_left", "start"]
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

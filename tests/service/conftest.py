@@ -17,8 +17,11 @@ from seer_otel.config import load
 from seer_otel.evaluator.app import Evaluator, Listening, PartFailed
 from seer_otel.evaluator.telemetry import metrics
 from seer_otel.testing import ScriptedJudge
+from tests.crash.process import no_process_left
 from tests.service.backend import Backend, backend
 from tests.service.spans import SCRIPT
+
+__all__ = ["no_process_left"]
 
 EXPORT = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
 

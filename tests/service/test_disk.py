@@ -1,9 +1,12 @@
 """A disk that is full, or refuses: what cannot be kept is refused, what can pass passes."""
 
 import asyncio
+import os
 import resource
 import shutil
+import subprocess
 from collections import namedtuple
+from collections.abc import Iterator
 from pathlib import Path
 
 import grpc
@@ -157,3 +160,37 @@ async def finish(process: Process, next_hop: Backend, traffic: Traffic) -> None:
     async with asyncio.timeout(30):
         while assert_balanced(await process.metrics())["held"]:  # noqa: ASYNC110
             await asyncio.sleep(0.1)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 24 MiB, where one may be made."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ("mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(folder))
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("no file system may be mounted here")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+async def test_a_disk_that_it_filled_itself_drains_by_itself(
+    tmp_path: Path, small_disk: Path
+) -> None:
+    """The mark is far above what the disk takes; nobody makes room, and nothing gets stuck."""
+    traffic = Traffic()
+    async with backend() as next_hop:
+        next_hop.answer = lambda _: UNAVAILABLE
+        process = await Process.start(
+            small_disk / "data", next_hop, f"replay:{recording(tmp_path)}", "--hold", "2"
+        )
+        refused = await fill(process, traffic)
+        next_hop.answer = None
+        await finish(process, next_hop, traffic)
+        told = assert_balanced(await process.metrics())
+        code = await process.stop()
+
+    assert 0 == code, process.said
+    assert refused >= 5
+    assert told["forwarded"] > 100
+    assert_whole(traffic, arrivals(next_hop))

@@ -83,6 +83,7 @@ CREATE INDEX IF NOT EXISTS records_at ON records (at);
 
 VERSION = 1
 
+PAGE_BYTES = 4096
 LOG_BYTES = 8 * 1024 * 1024
 """Size to which the write-ahead log shrinks again after a burst."""
 CLOSED_WITHIN_S = 10.0
@@ -105,6 +106,7 @@ class Database:
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._connection = self._connect()
         self._since_s: float | None = None
+        self._spare_pages = 0
         self.trouble: str | None = None
         """What the disk refused the last write with; None once it takes one again."""
         self._thread = threading.Thread(target=self._work, name="seer-hold", daemon=True)
@@ -117,6 +119,7 @@ class Database:
                     self._file, isolation_level=None, check_same_thread=False, timeout=0
                 )
                 stack.callback(connection.close)
+                connection.execute(f"PRAGMA page_size={PAGE_BYTES}")
                 connection.execute("PRAGMA journal_mode=WAL")
                 connection.execute("PRAGMA synchronous=FULL")
                 connection.execute(f"PRAGMA journal_size_limit={LOG_BYTES}")
@@ -151,6 +154,11 @@ class Database:
         return await future
 
     @property
+    def spare_bytes(self) -> int:
+        """Return how much of the file is free for what comes; it does not shrink."""
+        return self._spare_pages * PAGE_BYTES
+
+    @property
     def busy_s(self) -> float:
         """For how many seconds the write under way has been waiting for the disk."""
         since_s = self._since_s
@@ -175,6 +183,8 @@ class Database:
                         break
                     group.append(following)
             self._commit(group)
+            with contextlib.suppress(sqlite3.Error):
+                (self._spare_pages,) = self._connection.execute("PRAGMA freelist_count").fetchone()
             self._since_s = None
 
     def _commit(self, group: list[_Job]) -> None:

@@ -8,12 +8,18 @@ RESERVE_BYTES: Final = 16 * 1024 * 1024
 """Left free of what arrives; of a small disk an eighth."""
 
 
-def shortage(folder: Path) -> str | None:
-    """Return what is wrong where the disk of a folder has no room for what arrives."""
+def shortage(folder: Path, spare_bytes: int = 0) -> str | None:
+    """
+    Return what is wrong where there is no room for what arrives.
+
+    Args:
+        folder: Where it is kept.
+        spare_bytes: Free within the files that are there already.
+    """
     try:
         total, _, free = shutil.disk_usage(folder)
     except OSError as error:
         return f"the disk cannot be asked ({error.strerror})"
-    if free >= min(RESERVE_BYTES, total // 8):
+    if free + spare_bytes >= min(RESERVE_BYTES, total // 8):
         return None
     return f"the disk is full ({free // 1024} KiB left in {folder})"

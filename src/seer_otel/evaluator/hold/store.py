@@ -69,7 +69,7 @@ class Store:
     def trouble(self) -> str | None:
         """What keeps the disk from taking what arrives; None where nothing does."""
         refused = self._database.trouble
-        return f"the disk refuses writes ({refused})" if refused else shortage(self._folder)
+        return f"the disk refuses writes ({refused})" if refused else self._shortage()
 
     @property
     def busy_s(self) -> float:
@@ -253,8 +253,11 @@ class Store:
         """Wall-clock time as it was at the start, and what has gone by: no jump ages anything."""
         return self._started_s + self._clock.monotonic()
 
+    def _shortage(self) -> str | None:
+        return shortage(self._folder, self._database.spare_bytes)
+
     def _want_room(self) -> None:
-        if short := shortage(self._folder):
+        if short := self._shortage():
             raise StorageFailed(short)
 
     def _count(self, outgoing: Sequence[Outgoing]) -> None:
