@@ -18,6 +18,11 @@ from tests.service.spans import SCRIPT
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
+
+class EndedEarly(AssertionError):
+    """Raised where a process ended before it listened; carries what it said."""
+
+
 _STARTED: list[asyncio.subprocess.Process] = []
 
 
@@ -77,6 +82,9 @@ class Process:
             crash_at: One of `points.POINTS`.
             unharmed: How many pass that point before.
             environment: Variables besides those of this process that have no bearing on it.
+
+        Raises:
+            EndedEarly: It is gone already.
         """
         crash = {} if crash_at is None else {"SEER_CRASH_AT": crash_at}
         process = await asyncio.create_subprocess_exec(
@@ -101,7 +109,7 @@ class Process:
             if said[-1].startswith("listening "):
                 break
         else:
-            raise AssertionError("".join(said))
+            raise EndedEarly("".join(said))
         grpc, http = said[-1].split()[1:]
         return cls(process, grpc.removeprefix("grpc="), http.removeprefix("http="))
 
